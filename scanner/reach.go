@@ -1,0 +1,169 @@
+// Reaching definitions of one register, backwards over every path. It answers
+// two questions: does each path to an svc carry the same number, and which
+// constant or argument does a caller of the cancellation bridge pass on.
+package scanner
+
+import "svcrelay/scanner/elfimg"
+
+// A value is what a register holds before a word, over all paths at once.
+type value struct {
+	kind valueKind
+	n    uint64 // a constant, or the number of an argument register
+}
+
+type valueKind uint8
+
+const (
+	none     valueKind = iota // no path found yet: the neutral element
+	constant                  // n, by movz, adr, adrp or an add to one of them
+	argument                  // what register n held at the function's entry
+	unknown
+)
+
+// join is the value that two paths agree on.
+func (v value) join(o value) value {
+	switch {
+	case v.kind == none:
+		return o
+	case o.kind == none, v == o:
+		return v
+	}
+	return value{kind: unknown}
+}
+
+// reachBudget bounds the words of one question, so that hostile code costs
+// little: the longest honest walk in glibc 2.31 to 2.44 takes under 300.
+const reachBudget = 2000
+
+// A prover answers questions about a text. Its answers follow direct branches,
+// function entries and the indirect targets in hidden; they take a call's
+// return for granted, since x8 does not survive one.
+type prover struct {
+	t     *text
+	img   *elfimg.Image
+	frame elfimg.Frame // the last one asked for
+}
+
+// A query is one question: the words it may still read and where it has been.
+// A position seen twice adds nothing, since the first visit joins its value.
+type query struct {
+	*prover
+	left   *int
+	seen   map[question]bool
+	direct bool // do not ask who arrives by an indirect jump
+}
+
+type question struct {
+	p   pos
+	reg uint32
+}
+
+// valueAt returns what reg holds before the word at p.
+func (v *prover) valueAt(p pos, reg uint32) value {
+	left := reachBudget
+	return v.ask(&left).before(p, reg)
+}
+
+// directValueAt is valueAt along direct branches alone. A jump table inside a
+// loop is reached through itself; what it needs was computed before the loop.
+func (v *prover) directValueAt(p pos, reg uint32) value {
+	left := reachBudget
+	q := v.ask(&left)
+	q.direct = true
+	return q.before(p, reg)
+}
+
+func (v *prover) ask(left *int) *query {
+	return &query{prover: v, left: left, seen: map[question]bool{}}
+}
+
+// before joins the values of reg over every way to arrive at p.
+func (q *query) before(p pos, reg uint32) value {
+	var v value
+	for v.kind != unknown {
+		at := question{p, reg}
+		if q.seen[at] {
+			return v
+		}
+		q.seen[at] = true
+		if *q.left--; *q.left < 0 {
+			return value{kind: unknown}
+		}
+		entry := q.entry(p)
+		v = v.join(q.arrivals(p, reg, entry))
+		s := q.t.spanOf(p)
+		if s == nil || p == s.first || entry {
+			return v.join(value{argument, uint64(reg)})
+		}
+		p--
+		switch step := q.stepBack(s.at(p-s.first), q.t.vaddr(p), reg); step.to {
+		case stepStop:
+			return v.join(step.value)
+		case stepCopy:
+			reg = step.reg
+		case stepAdd: // a new question: the sum differs from what its operand is
+			sub := q.ask(q.left)
+			sub.direct = q.direct
+			return v.join(sub.before(p, step.reg).plus(step.add))
+		}
+	}
+	return v
+}
+
+// entry reports whether a function begins at p.
+func (v *prover) entry(p pos) bool {
+	vaddr := v.t.vaddr(p)
+	if vaddr < v.frame.Start || vaddr >= v.frame.End {
+		v.frame, _ = v.img.FrameAt(vaddr)
+	}
+	return vaddr == v.frame.Start
+}
+
+// arrivals joins the ways into p other than from the word before: branches, and
+// indirect jumps, which tell nothing. A branch from elsewhere to a function's
+// entry is a tail call: what it brings is the function's argument.
+func (q *query) arrivals(p pos, reg uint32, entry bool) value {
+	var v value
+	s := q.t.spanOf(p)
+	if s == nil {
+		return v
+	}
+	i := p - s.first
+	if !q.direct && q.hiddenAt(s, i) {
+		return value{kind: unknown}
+	}
+	if !s.targets.has(i) {
+		return v
+	}
+	f := q.frame
+	for from := range q.t.into(p) {
+		w, _ := q.t.word(from)
+		switch outside := q.t.vaddr(from)-f.Start >= f.End-f.Start; {
+		case entry && outside:
+		case w.IsBL():
+			v = v.join(value{argument, uint64(reg)})
+		default:
+			v = v.join(q.before(from, reg))
+		}
+		if v.kind == unknown {
+			break
+		}
+	}
+	return v
+}
+
+// hiddenAt reports whether an indirect jump may land on word i of s: one of the
+// marked targets or, in an image guarded by BTI, a landing pad for jumps.
+func (v *prover) hiddenAt(s *span, i pos) bool {
+	if v.img.Property.BTI {
+		return s.at(i).IsJumpPad()
+	}
+	return s.hidden.has(i)
+}
+
+func (v value) plus(n uint64) value {
+	if v.kind != constant {
+		return value{kind: unknown}
+	}
+	return value{constant, v.n + n}
+}

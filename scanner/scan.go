@@ -1,0 +1,212 @@
+// Package scanner finds every syscall site of an image and gives each a
+// verdict.
+//
+// It promises: each svc #0 word in an executable range is listed once, with its
+// kind, its number when the words before it tell, its hook, the registers live
+// after it, and either Accept or one reason; a number marked Proven is the only
+// one that any path brings to the svc, by direct branches, jump tables, landing
+// pads and every address that a relocation or an adr names. Calls that reach a
+// cancellation bridge are listed beside them. The result depends on the image's
+// bytes alone.
+//
+// It refuses to guess: a word that a64 does not know ends a window, a path whose
+// number cannot be told refuses the site, and in a function with an indirect
+// jump that was not understood nothing is Proven.
+//
+// The scan reads files of others: it never panics and its memory is bounded by
+// the size of the text.
+package scanner
+
+import (
+	"cmp"
+	"slices"
+
+	"svcrelay/runtime/sysno"
+	"svcrelay/scanner/a64"
+	"svcrelay/scanner/elfimg"
+)
+
+// RecogniserVersion is the version of what this package accepts. It is part of every
+// table, and grows with each change that can change one.
+const RecogniserVersion = 1
+
+// Options change what is looked for. The zero value is the default.
+type Options struct {
+	// Window is how many words before an svc are read; 0 means DefaultWindow.
+	Window int
+	// Relayed tells the numbers that are accepted; nil means sysno.Relayed.
+	Relayed func(nr int) bool
+}
+
+// A Result is all sites of one image, by address.
+type Result struct {
+	Sites  []Site
+	Window int
+}
+
+// Scan lists the sites of img. It fails only when the executable ranges are
+// spread too far to be addressed (ErrSpread).
+func Scan(img *elfimg.Image, opt Options) (*Result, error) {
+	s, err := newScan(img, opt)
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.t.spans {
+		s.scanSpan(&s.t.spans[i])
+	}
+	s.finish()
+	return &Result{Sites: s.sites, Window: s.window}, nil
+}
+
+// A scan is the state of one Scan.
+type scan struct {
+	prover
+	window   int
+	relayed  func(int) bool
+	sites    []Site
+	wrappers []wrapper
+	proofs   map[uint64]bool // by function start: are its indirect jumps understood
+}
+
+func newScan(img *elfimg.Image, opt Options) (*scan, error) {
+	t, err := newText(img)
+	if err != nil {
+		return nil, err
+	}
+	s := &scan{window: opt.Window, relayed: opt.Relayed, proofs: map[uint64]bool{}}
+	s.prover = prover{t: t, img: img}
+	if img.Property.BTI {
+		t.collect(nil)
+	} else {
+		t.makeHidden()
+		t.collect(s.hide)
+		s.markHidden()
+	}
+	if s.window <= 0 {
+		s.window = DefaultWindow
+	}
+	if s.relayed == nil {
+		s.relayed = sysno.Relayed
+	}
+	return s, nil
+}
+
+func (s *scan) scanSpan(sp *span) {
+	for off := NextSvc(sp.code, 0); off >= 0; off = NextSvc(sp.code, off+a64.Size) {
+		i := pos(off / a64.Size)
+		if b, ok := bridgeAt(sp, i); ok {
+			s.addBridge(b, sp)
+			continue
+		}
+		s.sites = append(s.sites, s.svcSite(sp, i))
+	}
+}
+
+// svcSite reads the window of the svc at offset i of sp and judges it.
+func (s *scan) svcSite(sp *span, i pos) Site {
+	w := readWindow(sp, i, s.window)
+	site := Site{
+		Vaddr: s.t.vaddr(sp.first + i), Kind: Svc,
+		Number: w.number, Distance: w.distance, Reason: w.reason,
+	}
+	if s.asyncCancelled(sp, i) {
+		site.Flags |= AsyncCancel
+	}
+	if site.Reason == ReasonNone {
+		s.prove(sp, i, &site)
+	}
+	if site.Reason == ReasonNone && !s.relayed(site.Number) {
+		site.Reason = NumberNotRelayed
+	}
+	if site.Reason == ReasonNone {
+		s.accept(sp, i, &site)
+	}
+	return site
+}
+
+// accept gives a site its hook.
+func (s *scan) accept(sp *span, i pos, site *Site) {
+	at, why := hookFor(sp, i)
+	site.Verdict, site.HookReason = Accept, why
+	site.Hook, site.HookWord = s.t.vaddr(sp.first+at), sp.at(at)
+	if at == i {
+		site.Flags |= HookIsSvc
+	}
+}
+
+// prove looks for other paths into the window of the svc at offset i.
+func (s *scan) prove(sp *span, i pos, site *Site) {
+	understood := s.understood(site.Vaddr)
+	edge, agree := false, true
+	for k := i - pos(site.Distance) + 1; k <= i; k++ {
+		if sp.targets.has(k) {
+			edge = true
+			agree = agree && s.sameNumber(sp.first+k, site.Number)
+		}
+		if s.img.Property.BTI && sp.at(k).IsLandingPad() || sp.hidden != nil && sp.hidden.has(k) {
+			agree = false
+		}
+	}
+	switch {
+	case !agree:
+		site.Reason = NumberConflict
+	case understood:
+		site.Flags |= Proven
+	}
+	if edge {
+		site.Flags |= EdgeInWindow
+	}
+}
+
+// sameNumber reports whether every branch to p brings number in x8.
+func (s *scan) sameNumber(p pos, number int) bool {
+	for from := range s.t.into(p) {
+		if v := s.valueAt(from, numberReg); v != (value{constant, uint64(number)}) {
+			return false
+		}
+	}
+	return true
+}
+
+// understood reports whether all indirect jumps of the function at vaddr are:
+// BTI lets them land on pads only, elsewhere their tables must be readable. Code
+// that no frame covers counts as one function with its whole range. Asking marks
+// where the jumps land.
+func (s *scan) understood(vaddr uint64) bool {
+	if s.img.Property.BTI {
+		return true
+	}
+	f, ok := s.img.FrameAt(vaddr)
+	if !ok {
+		sp := s.t.spanOf(s.t.pos(vaddr))
+		f.Start = s.t.vaddr(sp.first)
+		f.End = f.Start + uint64(len(sp.code))
+	}
+	known, asked := s.proofs[f.Start]
+	if !asked {
+		known = s.resolveFrame(f)
+		s.proofs[f.Start] = known
+	}
+	return known
+}
+
+// finish sorts the sites and adds what needs all of them.
+func (s *scan) finish() {
+	s.joinWrappers()
+	slices.SortFunc(s.sites, func(a, b Site) int { return cmp.Compare(a.Vaddr, b.Vaddr) })
+	exported := nameSites(s.img, s.sites)
+	walk := liveWalk{prover: &s.prover}
+	for i := range s.sites {
+		site := &s.sites[i]
+		if site.Kind == Call { // a function boundary: AAPCS64 holds
+			site.Live = preserved | linkReg
+			continue
+		}
+		budget := refusedBudget
+		if site.Verdict == Accept {
+			budget = acceptedBudget
+		}
+		walk.exported = exported[i]
+		site.Live = walk.liveAfter(s.t.pos(site.Vaddr), budget)
+	}
+}

@@ -1,0 +1,103 @@
+// The executable words of an image, addressed by position. A position is a
+// word's distance in words from the lowest executable address, so that 32 bits
+// hold it: libc 2.43 has 301,000 of them.
+package scanner
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"svcrelay/scanner/a64"
+	"svcrelay/scanner/elfimg"
+)
+
+// ErrSpread is the error of an image whose executable ranges lie so far apart
+// that a position does not fit 32 bits.
+var ErrSpread = errors.New("executable ranges span more than 16 GiB")
+
+// A pos is a word's distance from text.low, in words.
+type pos uint32
+
+// A span is one executable range.
+type span struct {
+	first   pos
+	code    []byte
+	targets bitmap   // where direct branches land
+	heads   []uint32 // chains of the branches that do, see link
+	hidden  bitmap   // where indirect jumps may land
+}
+
+func (s *span) words() pos { return pos(len(s.code) / a64.Size) }
+
+// text is all executable ranges of an image, ascending.
+type text struct {
+	low   uint64
+	spans []span
+	links []link
+	big   int // index of the largest span, which is asked first
+}
+
+func newText(img *elfimg.Image) (*text, error) {
+	t := &text{}
+	if len(img.Exec) == 0 {
+		return t, nil
+	}
+	t.low = img.Exec[0].Vaddr
+	last := img.Exec[len(img.Exec)-1]
+	if last.Vaddr+last.Size-t.low > 4<<32-4 {
+		return nil, ErrSpread
+	}
+	for _, r := range img.Exec {
+		t.spans = append(t.spans, span{first: t.pos(r.Vaddr), code: img.Bytes(r)})
+		if r.Size > uint64(len(t.spans[t.big].code)) {
+			t.big = len(t.spans) - 1
+		}
+	}
+	return t, nil
+}
+
+func (t *text) pos(vaddr uint64) pos { return pos((vaddr - t.low) / a64.Size) }
+func (t *text) vaddr(p pos) uint64   { return t.low + uint64(p)*a64.Size }
+func (s *span) at(i pos) a64.Word    { return a64.Word(binary.LittleEndian.Uint32(s.code[i*a64.Size:])) }
+func (s *span) holds(p pos) bool     { return p-s.first < s.words() }
+
+// spanOf returns the span that holds p, or nil.
+func (t *text) spanOf(p pos) *span {
+	if len(t.spans) == 0 {
+		return nil
+	}
+	if s := &t.spans[t.big]; s.holds(p) {
+		return s
+	}
+	i, _ := slices.BinarySearchFunc(t.spans, p, func(s span, p pos) int {
+		return cmp.Compare(s.first+s.words()-1, p)
+	})
+	if i < len(t.spans) && t.spans[i].holds(p) {
+		return &t.spans[i]
+	}
+	return nil
+}
+
+// word returns the word at p; false when p is in no span.
+func (t *text) word(p pos) (a64.Word, bool) {
+	s := t.spanOf(p)
+	if s == nil {
+		return 0, false
+	}
+	return s.at(p - s.first), true
+}
+
+// makeHidden makes room for the targets of indirect jumps.
+func (t *text) makeHidden() {
+	for i := range t.spans {
+		t.spans[i].hidden = make(bitmap, t.spans[i].words()/64+1)
+	}
+}
+
+// bitmap is a set of positions in one span.
+type bitmap []uint64
+
+func (b bitmap) set(i pos)      { b[i>>6] |= 1 << (i & 63) }
+func (b bitmap) has(i pos) bool { return b[i>>6]>>(i&63)&1 == 1 }
