@@ -1,0 +1,121 @@
+// The manifest: which images the tables of a store were made from.
+package store
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"syscall"
+
+	"svcrelay/cachefmt"
+)
+
+// A Manifest describes a store. Its JSON form is stable.
+type Manifest struct {
+	Format     int     `json:"format"`     // of this file
+	Recogniser int     `json:"recogniser"` // the scanner's version of the last build
+	Tables     []Entry `json:"tables"`     // sorted by file name
+}
+
+// An Entry describes one table.
+type Entry struct {
+	Table    string `json:"table"`     // its file, below the store
+	Key      string `json:"key"`       // build-id:… or sha256:…
+	Image    string `json:"image"`     // guest path it was made from
+	Libc     string `json:"libc"`      // glibc, musl or empty
+	Version  string `json:"version"`   // of that C library
+	SvcWords int    `json:"svc_words"` // svc #0 words in the image
+	Sites    int    `json:"sites"`     // entries of the table
+	SHA256   string `json:"sha256"`    // of the table's file
+}
+
+const (
+	manifestName   = "manifest.json"
+	manifestFormat = 1
+	maxManifest    = 64 << 20
+)
+
+// ReadManifest returns the manifest; an empty one when there is none.
+func (s *Store) ReadManifest() (Manifest, error) {
+	m := Manifest{Format: manifestFormat}
+	b, err := s.read(manifestName, maxManifest)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return Manifest{}, fmt.Errorf("%s: %w", manifestName, err)
+	}
+	if m.Format != manifestFormat {
+		return Manifest{}, fmt.Errorf("%s: format %d, this version knows %d", manifestName, m.Format, manifestFormat)
+	}
+	return m, nil
+}
+
+// Record adds entries to the manifest, in place of earlier ones of the same
+// table, and drops those whose table is gone. Builds that run side by side take
+// turns; an unreadable manifest is made anew.
+func (s *Store) Record(recogniser int, entries []Entry) error {
+	unlock, err := s.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	m, err := s.ReadManifest()
+	if err != nil {
+		m = Manifest{Format: manifestFormat}
+	}
+	m.Recogniser = recogniser
+	m.Tables = s.merge(m.Tables, entries)
+	b, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	b = append(b, '\n')
+	if have, err := s.read(manifestName, maxManifest); err == nil && string(have) == string(b) {
+		return nil
+	}
+	return s.write(manifestName, b)
+}
+
+func (s *Store) merge(old, entries []Entry) []Entry {
+	byTable := map[string]Entry{}
+	for _, e := range append(old, entries...) {
+		if _, err := s.root.Stat(e.Table); err == nil {
+			byTable[e.Table] = e
+		}
+	}
+	merged := make([]Entry, 0, len(byTable))
+	for _, e := range byTable {
+		merged = append(merged, e)
+	}
+	slices.SortFunc(merged, func(a, b Entry) int { return cmp.Compare(a.Table, b.Table) })
+	return merged
+}
+
+// lock takes the store's lock, which is that of its directory: no file is needed.
+func (s *Store) lock() (unlock func(), err error) {
+	d, err := s.root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX); err != nil {
+		d.Close()
+		return nil, fmt.Errorf("lock the store: %w", err)
+	}
+	return func() { d.Close() }, nil
+}
+
+// Find returns the entry of the table of k.
+func (m Manifest) Find(k cachefmt.Key) (Entry, bool) {
+	i := slices.IndexFunc(m.Tables, func(e Entry) bool { return e.Table == TablePath(k) })
+	if i < 0 {
+		return Entry{}, false
+	}
+	return m.Tables[i], true
+}

@@ -1,0 +1,148 @@
+// Package store keeps tables in a directory, one file per key:
+//
+//	DIR/tables/40/5d95c16d….svct    a table, named by its build-ID
+//	DIR/tables/exec/….svct          one named by the hash of its code
+//	DIR/manifest.json               what images they were made from
+//
+// It promises that a file under one of these names is whole at any moment, kill
+// or not, however many builds write at once; that writing what is there already
+// changes nothing; and that no path, link or not, leads it out of the directory.
+//
+// The manifest is a convenience of people and scripts. Whoever applies a table
+// asks for it by key and trusts only what it validates.
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+
+	"svcrelay/cachefmt"
+)
+
+// Dir is where a rootfs keeps its tables.
+const Dir = "usr/lib/svcrelay"
+
+// maxTable bounds the bytes read for one table; a real one has about 3 KiB.
+const maxTable = 16 << 20
+
+// A Store is an open directory of tables.
+type Store struct{ root *os.Root }
+
+// Open opens the directory dir, which must exist.
+func Open(dir string) (*Store, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{root}, nil
+}
+
+// Create opens the directory dir, making it and its parents as needed.
+func Create(dir string) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	return Open(dir)
+}
+
+// CreateIn opens Dir below a rootfs, making it as needed. Links in the rootfs
+// that lead out of it are refused.
+func CreateIn(rootfs string) (*Store, error) { return in(rootfs, (*os.Root).MkdirAll) }
+
+// OpenIn opens Dir below a rootfs. The error is fs.ErrNotExist when there is none.
+func OpenIn(rootfs string) (*Store, error) {
+	return in(rootfs, func(*os.Root, string, fs.FileMode) error { return nil })
+}
+
+func in(rootfs string, prepare func(*os.Root, string, fs.FileMode) error) (*Store, error) {
+	outer, err := os.OpenRoot(rootfs)
+	if err != nil {
+		return nil, err
+	}
+	defer outer.Close()
+	if err := prepare(outer, Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("%s: %w", rootfs, err)
+	}
+	root, err := outer.OpenRoot(Dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", rootfs, err)
+	}
+	return &Store{root}, nil
+}
+
+// Close releases the directory.
+func (s *Store) Close() error { return s.root.Close() }
+
+// TablePath is where the table of a key lies, below the store's directory.
+func TablePath(k cachefmt.Key) string { return path.Join("tables", k.Path()) }
+
+// Put writes one table, given in its encoded form, and reports whether anything
+// had to be written.
+func (s *Store) Put(k cachefmt.Key, table []byte) (written bool, err error) {
+	name := TablePath(k)
+	if have, err := s.read(name, int64(len(table))); err == nil && string(have) == string(table) {
+		return false, nil
+	}
+	if err := s.root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return false, err
+	}
+	return true, s.write(name, table)
+}
+
+// Get returns the table of a key, decoded and under its right name; its error is
+// fs.ErrNotExist when there is none.
+func (s *Store) Get(k cachefmt.Key) (*cachefmt.Table, error) { return s.load(TablePath(k)) }
+
+func (s *Store) load(name string) (*cachefmt.Table, error) {
+	b, err := s.read(name, maxTable)
+	if err != nil {
+		return nil, err
+	}
+	t, err := cachefmt.Decode(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if want := TablePath(t.Key); want != name {
+		return nil, fmt.Errorf("%s: holds the table of %v", name, t.Key)
+	}
+	return t, nil
+}
+
+// ErrTooBig is the error of a file beyond any size that a table may have.
+var ErrTooBig = errors.New("bigger than a table can be")
+
+// read returns a regular file of at most limit bytes.
+func (s *Store) read(name string, limit int64) ([]byte, error) {
+	f, err := s.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("%s: not a regular file", name), err)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = fmt.Errorf("%s: %w", name, ErrTooBig)
+	}
+	return b, err
+}
+
+// Tables yields every table of the store, or the error of one that is unusable.
+func (s *Store) Tables(yield func(*cachefmt.Table, error) bool) {
+	names, err := fs.Glob(s.root.FS(), "tables/*/*.svct")
+	if err != nil {
+		yield(nil, err)
+		return
+	}
+	for _, name := range names {
+		if !yield(s.load(name)) {
+			return
+		}
+	}
+}

@@ -1,0 +1,248 @@
+// svcrelay build: tables for every image of the sources.
+package command
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"svcrelay/cachefmt"
+	"svcrelay/cmd/internal/store"
+	"svcrelay/scanner"
+	"svcrelay/scanner/elfimg"
+)
+
+type build struct {
+	imageFlags
+	reporter
+	dir  string
+	pack string
+	json bool
+
+	built  map[cachefmt.Key]first
+	packed []*cachefmt.Table // for --pack
+	rows   []store.Entry
+}
+
+// A first is the image that a key was met in first: a build-ID is a claim, and
+// two images may make it.
+type first struct{ image, sum string }
+
+func buildCommand() *cobra.Command {
+	b := &build{built: map[cachefmt.Key]first{}}
+	cmd := &cobra.Command{
+		Use:   "build SOURCE...",
+		Short: "make the site tables of the images in SOURCE",
+		Long: `Make the site table of every C library and dynamic linker in each SOURCE, and
+write it to DIR/tables by build-ID, with DIR/manifest.json beside.
+
+For a rootfs directory DIR is ROOTFS/` + store.Dir + ` unless -o says otherwise.
+Running it again, or twice at once, changes nothing that is right already.`,
+		Example: "  svcrelay build /path/to/rootfs\n  svcrelay build rootfs.tar.zst -o out --image 'libpthread*'",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			b.reporter = newReporter(cmd)
+			return b.run(cmd.Context(), cmd.OutOrStdout(), args)
+		},
+	}
+	b.register(cmd)
+	cmd.Flags().StringVarP(&b.dir, "output", "o", "", "write to `DIR`")
+	cmd.Flags().StringVar(&b.pack, "pack", "", "write all tables also as one pack, to `FILE`")
+	cmd.Flags().BoolVar(&b.json, "json", false, "print what was built as JSON")
+	return cmd
+}
+
+func newReporter(cmd *cobra.Command) reporter {
+	return reporter{err: cmd.ErrOrStderr(), progress: newProgress(cmd.ErrOrStderr())}
+}
+
+func (b *build) run(ctx context.Context, out io.Writer, sources []string) error {
+	if err := b.check(); err != nil {
+		return err
+	}
+	groups, err := b.group(sources)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		if err := b.into(ctx, g); err != nil {
+			return err
+		}
+	}
+	if len(b.rows) == 0 {
+		b.fail(fmt.Errorf("no image that a table could be made for"))
+	}
+	if err := b.writePack(); err != nil {
+		return err
+	}
+	b.progress.clear()
+	if err := b.print(out); err != nil {
+		return err
+	}
+	return b.done()
+}
+
+// A group is the sources that share one store.
+type group struct {
+	open    func() (*store.Store, error)
+	sources []string
+}
+
+// group puts all sources into one store, or each rootfs into its own.
+func (b *build) group(sources []string) ([]group, error) {
+	if b.dir != "" {
+		return []group{{func() (*store.Store, error) { return store.Create(b.dir) }, sources}}, nil
+	}
+	var groups []group
+	for _, name := range sources {
+		if fi, err := os.Stat(name); err == nil && !fi.IsDir() {
+			return nil, usagef("%s is no rootfs directory: -o DIR must say where its tables go", name)
+		}
+		groups = append(groups, group{func() (*store.Store, error) { return store.CreateIn(name) }, []string{name}})
+	}
+	return groups, nil
+}
+
+// into builds one group. The store is made when its first table is there, so
+// that a source without images leaves nothing behind.
+func (b *build) into(ctx context.Context, g group) error {
+	w := &writer{build: b, open: g.open, seen: map[cachefmt.Key]bool{}}
+	defer w.close()
+	err := each(ctx, &b.imageFlags, &b.reporter, g.sources, makeTable, w.put)
+	if w.store != nil {
+		if recordErr := w.store.Record(scanner.RecogniserVersion, w.entries); err == nil {
+			err = recordErr
+		}
+	}
+	return err
+}
+
+// A writer puts the tables of one group into their store.
+type writer struct {
+	*build
+	open    func() (*store.Store, error)
+	store   *store.Store
+	entries []store.Entry
+	seen    map[cachefmt.Key]bool // written here by this run
+	failed  error                 // why the store cannot be used
+}
+
+func (w *writer) close() {
+	if w.store != nil {
+		w.store.Close()
+	}
+}
+
+// A made is the table of one image and its line in the manifest.
+type made struct {
+	table *cachefmt.Table
+	bytes []byte
+	entry store.Entry
+}
+
+// makeTable runs on the scanners: it turns the sites of an image into its table.
+func makeTable(m image, img *elfimg.Image, scan *scanner.Result) (made, error) {
+	t, err := tableOf(img, scan)
+	if err != nil {
+		return made{}, err
+	}
+	b, err := t.Append(nil)
+	if err != nil {
+		return made{}, err
+	}
+	sum := sha256.Sum256(b)
+	e := store.Entry{
+		Table: store.TablePath(t.Key), Key: t.Key.String(), Image: m.path, SvcWords: svcWords(scan.Sites),
+		Sites: len(t.Entries), SHA256: hex.EncodeToString(sum[:]),
+	}
+	e.Libc, e.Version = img.Libc()
+	return made{t, b, e}, nil
+}
+
+func svcWords(sites []scanner.Site) (n int) {
+	for _, s := range sites {
+		if s.Kind != scanner.Call {
+			n++
+		}
+	}
+	return n
+}
+
+// put writes one table, in the order of the sources.
+func (w *writer) put(m *image, t made) {
+	if m.err != nil {
+		w.refuse(m)
+		return
+	}
+	if err := w.write(t); err != nil {
+		w.fail(fmt.Errorf("%s: %w", m.name(), err))
+	}
+}
+
+func (w *writer) write(m made) error {
+	if w.store == nil && w.failed == nil {
+		w.store, w.failed = w.open()
+		if w.failed == nil {
+			w.failed = w.store.Sweep()
+		}
+	}
+	if w.failed != nil {
+		return w.failed
+	}
+	key := m.table.Key
+	have, ok := w.built[key]
+	switch {
+	case ok && have.sum != m.entry.SHA256:
+		return fmt.Errorf("%v is also that of %s, whose code is another", key, have.image)
+	case !ok:
+		w.built[key] = first{m.entry.Image, m.entry.SHA256}
+		if w.pack != "" {
+			w.packed = append(w.packed, m.table)
+		}
+	case w.seen[key]:
+		return nil
+	}
+	w.seen[key] = true
+	if _, err := w.store.Put(key, m.bytes); err != nil {
+		return err
+	}
+	w.entries = append(w.entries, m.entry)
+	w.rows = append(w.rows, m.entry)
+	return nil
+}
+
+func (b *build) writePack() error {
+	if len(b.packed) == 0 {
+		return nil
+	}
+	return store.WriteFile(b.pack, func(w io.Writer) error { return cachefmt.WritePack(w, b.packed) })
+}
+
+func (b *build) print(out io.Writer) error {
+	if b.json {
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(struct {
+			Tables []store.Entry `json:"tables"`
+		}{append([]store.Entry{}, b.rows...)})
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, e := range b.rows {
+		fmt.Fprintf(w, "%s\t%s\t%d sites of %d svc words\t%s\n", e.Image, libcText(e.Libc, e.Version), e.Sites, e.SvcWords, e.Table)
+	}
+	return w.Flush()
+}
+
+func libcText(name, version string) string {
+	if name == "" {
+		return "-"
+	}
+	return name + " " + version
+}

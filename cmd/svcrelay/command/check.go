@@ -1,0 +1,181 @@
+// svcrelay check: for CI over many glibc builds.
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"svcrelay/cmd/internal/store"
+	"svcrelay/scanner/coverage"
+)
+
+type check struct {
+	imageFlags
+	golden, junit, html string
+	update              bool
+}
+
+func checkCommand() *cobra.Command {
+	c := &check{}
+	cmd := &cobra.Command{
+		Use:   "check SOURCE... --golden FILE",
+		Short: "fail when the coverage of a known image got worse",
+		Long: `Print the coverage of all images as a matrix, builds across and calls down, and
+compare each with its section in the golden file. Fails with the call and the
+function that lost coverage. An image that the file does not know gets structural
+checks and a note.`,
+		Example: "  svcrelay check debs/*.deb --golden coverage.txt --junit junit.xml --html coverage.html\n  svcrelay check debs/*.deb --golden coverage.txt --update",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.run(cmd, args)
+		},
+	}
+	c.register(cmd)
+	cmd.Flags().StringVar(&c.golden, "golden", "", "compare with `FILE` (required)")
+	cmd.Flags().BoolVar(&c.update, "update", false, "write what was found to the golden file; keeps images not seen this time")
+	cmd.Flags().StringVar(&c.junit, "junit", "", "write a JUnit report to `FILE`")
+	cmd.Flags().StringVar(&c.html, "html", "", "write one self-contained HTML page to `FILE`")
+	return cmd
+}
+
+func (c *check) run(cmd *cobra.Command, sources []string) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if c.golden == "" {
+		return usagef("--golden FILE is needed")
+	}
+	golden, err := c.readGolden()
+	if err != nil {
+		return err
+	}
+	r := newReporter(cmd)
+	builds, err := c.scan(cmd, &r, sources)
+	if err != nil {
+		return err
+	}
+	if len(builds) == 0 {
+		r.fail(errors.New("no image found"))
+		return r.done()
+	}
+	r.progress.clear()
+	if err := coverage.NewMatrix(builds).WriteText(cmd.OutOrStdout(), width(cmd.OutOrStdout())); err != nil {
+		return err
+	}
+	if c.update {
+		golden, err = c.updateGolden(&r, golden, builds)
+		if err != nil {
+			return err
+		}
+	}
+	reports := reportsOf(golden, builds)
+	if err := c.write(reports); err != nil {
+		return err
+	}
+	for _, report := range reports {
+		for _, f := range report.Findings {
+			r.finding(report.Build, f, f.Severity == coverage.Fail)
+		}
+	}
+	return r.done()
+}
+
+func reportsOf(g *coverage.Golden, builds []*coverage.Build) []coverage.Report {
+	reports := make([]coverage.Report, len(builds))
+	for i, b := range builds {
+		reports[i] = coverage.Check(g, b)
+	}
+	return reports
+}
+
+func (r *reporter) finding(b *coverage.Build, f coverage.Finding, fail bool) {
+	text := fmt.Errorf("%s: %s", b.Label(), f.Text)
+	if fail {
+		r.fail(text)
+	} else {
+		r.note(text)
+	}
+}
+
+// updateGolden writes the golden file anew and tells what that changed.
+func (c *check) updateGolden(r *reporter, old *coverage.Golden, builds []*coverage.Build) (*coverage.Golden, error) {
+	for _, b := range builds {
+		for _, f := range coverage.Compare(old, b) {
+			r.finding(b, f, false)
+		}
+	}
+	merged, err := old.Merge(builds)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.golden, err)
+	}
+	return merged, store.WriteFile(c.golden, merged.Write)
+}
+
+// scan returns one build per image; the same image in two sources counts once.
+func (c *check) scan(cmd *cobra.Command, r *reporter, sources []string) ([]*coverage.Build, error) {
+	var builds []*coverage.Build
+	seen := map[string]bool{}
+	err := each(cmd.Context(), &c.imageFlags, r, sources, buildOf, func(m *image, b *coverage.Build) {
+		switch {
+		case m.err != nil:
+			r.refuse(m)
+		case !seen[b.BuildID]:
+			seen[b.BuildID] = true
+			builds = append(builds, b)
+		}
+	})
+	return builds, err
+}
+
+// readGolden reads the golden file; with --update it need not exist.
+func (c *check) readGolden() (*coverage.Golden, error) {
+	f, err := os.Open(c.golden)
+	if errors.Is(err, fs.ErrNotExist) && c.update {
+		return &coverage.Golden{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	g, err := coverage.ParseGolden(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.golden, err)
+	}
+	return g, nil
+}
+
+// write writes the reports that were asked for.
+func (c *check) write(reports []coverage.Report) error {
+	for _, file := range []struct {
+		name string
+		fill func(io.Writer, []coverage.Report) error
+	}{{c.junit, coverage.WriteJUnit}, {c.html, coverage.WriteHTML}} {
+		if file.name == "" {
+			continue
+		}
+		fill := func(w io.Writer) error { return file.fill(w, reports) }
+		if err := store.WriteFile(file.name, fill); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// width is the width of a terminal, 0 for anything else.
+func width(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	return int(size.Col)
+}

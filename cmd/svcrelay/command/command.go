@@ -1,0 +1,115 @@
+// Package command is the svcrelay command line: flags, files and printing around
+// the packages that do the work.
+//
+// It promises: exit status 0 when what was asked is done, 1 when something could
+// not be done (one line on standard error for each such thing, the rest done), 2
+// when the command line is wrong; results on standard output, sorted and equal
+// for equal input; progress only on a terminal.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit statuses.
+const (
+	statusDone   = 0
+	statusFailed = 1
+	statusUsage  = 2
+)
+
+// errFailed ends a command whose problems are already printed.
+var errFailed = errors.New("failed")
+
+// A usageError is a command line that cannot be carried out.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// Run carries out one command line and returns its exit status.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := New()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	var usage usageError
+	switch {
+	case err == nil:
+		return statusDone
+	case errors.Is(err, errFailed):
+		return statusFailed
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "svcrelay: %v\nTry 'svcrelay -h'.\n", err)
+		return statusUsage
+	}
+	fmt.Fprintf(stderr, "svcrelay: %v\n", err)
+	return statusFailed
+}
+
+// New returns the command tree.
+func New() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "svcrelay",
+		Short: "find the syscall sites of arm64 libraries and relay them",
+		Long: `svcrelay finds the syscall sites of arm64 images (libc.so.6, ld-linux-aarch64.so.1
+and any other), and keeps those that may be relayed in tables by build-ID.
+
+A SOURCE is an ELF file, a rootfs directory, a tar (plain, gz, xz, zst), a .deb or
+an Arch .pkg.tar.zst.
+
+Exit status: 0 done, 1 something could not be done, 2 wrong usage.`,
+		Example:       "  svcrelay build /path/to/rootfs\n  svcrelay scan libc6_2.41-12_arm64.deb",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(buildCommand(), scanCommand(), dumpCommand(), diffCommand(), verifyCommand(), checkCommand())
+	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	for _, c := range append(root.Commands(), root) {
+		c.Args = usageArgs(c.Args)
+	}
+	return root
+}
+
+// usageArgs makes the errors of an argument check usage errors.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
+}
+
+// A reporter prints the problems of one command, a line each.
+type reporter struct {
+	err      io.Writer
+	progress *progress
+	failed   bool
+}
+
+func (r *reporter) fail(err error) {
+	r.failed = true
+	r.note(err)
+}
+
+func (r *reporter) note(text any) {
+	r.progress.clear()
+	fmt.Fprintf(r.err, "svcrelay: %v\n", text)
+}
+
+// done is the command's error: errFailed when anything was printed by fail.
+func (r *reporter) done() error {
+	r.progress.clear()
+	if r.failed {
+		return errFailed
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+// svcrelay verify: do the tables at hand fit the images at hand?
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"svcrelay/cachefmt"
+	"svcrelay/cmd/internal/store"
+	"svcrelay/scanner"
+	"svcrelay/scanner/elfimg"
+)
+
+type verify struct {
+	imageFlags
+	tables string
+}
+
+func verifyCommand() *cobra.Command {
+	v := &verify{}
+	cmd := &cobra.Command{
+		Use:   "verify [SOURCE...]",
+		Short: "check that every image has a right and complete table",
+		Long: `Check each image of SOURCE (by default of the running system) against its table:
+that there is one, that every entry of it is what the image's own words say, and
+that nothing acceptable is missing. Where there is no table, say what building one
+would give.
+
+Tables are looked for in DIR, or in ` + store.Dir + ` of a SOURCE that is a
+directory.`,
+		Example: "  svcrelay verify\n  svcrelay verify rootfs.tar.zst --tables out",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = []string{"/"}
+			}
+			return v.run(cmd, args)
+		},
+	}
+	v.register(cmd)
+	cmd.Flags().StringVar(&v.tables, "tables", "", "look for tables in `DIR`")
+	return cmd
+}
+
+func (v *verify) run(cmd *cobra.Command, sources []string) error {
+	if err := v.check(); err != nil {
+		return err
+	}
+	r := newReporter(cmd)
+	out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	images := 0
+	for _, name := range sources {
+		tables, err := v.open(name)
+		if err != nil {
+			return err
+		}
+		work := func(_ image, img *elfimg.Image, scan *scanner.Result) (verdict, error) {
+			return compareTable(img, scan, tables)
+		}
+		err = each(cmd.Context(), &v.imageFlags, &r, []string{name}, work, func(m *image, found verdict) {
+			if m.err != nil {
+				r.refuse(m)
+				return
+			}
+			images++
+			found.report(out, &r, m)
+		})
+		if tables != nil {
+			tables.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if images == 0 {
+		r.fail(errors.New("no image found"))
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return r.done()
+}
+
+// open opens the tables for one source; nil when there are none.
+func (v *verify) open(name string) (*store.Store, error) {
+	if v.tables != "" {
+		s, err := store.Open(v.tables)
+		if err != nil {
+			return nil, usagef("--tables: %w", err)
+		}
+		return s, nil
+	}
+	if fi, err := os.Stat(name); err == nil && !fi.IsDir() {
+		return nil, usagef("%s is no directory: --tables DIR must say where its tables are", name)
+	}
+	s, err := store.OpenIn(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return s, nil
+}
+
+// A verdict is what became of one image.
+type verdict struct {
+	text     string
+	problems []error
+}
+
+func (v verdict) report(out io.Writer, r *reporter, m *image) {
+	for _, p := range v.problems {
+		r.fail(fmt.Errorf("%s: %w", m.name(), p))
+	}
+	fmt.Fprintf(out, "%s\t%s\n", m.name(), v.text)
+}
+
+// compareTable compares the table of a scanned image, if there is one, with what
+// its scan would make.
+func compareTable(img *elfimg.Image, scan *scanner.Result, tables *store.Store) (verdict, error) {
+	want, err := tableOf(img, scan)
+	if err != nil {
+		return verdict{}, err
+	}
+	have, err := lookUp(tables, want.Key)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		text := fmt.Sprintf("no table; building one would give %d sites of %d svc words", len(want.Entries), svcWords(scan.Sites))
+		return verdict{text, []error{fmt.Errorf("no table for %v", want.Key)}}, nil
+	case err != nil:
+		return verdict{"bad table", []error{err}}, nil
+	}
+	if problems := differences(have, want, img); len(problems) > 0 {
+		return verdict{"bad table", problems}, nil
+	}
+	return verdict{text: fmt.Sprintf("ok, %d sites", len(have.Entries))}, nil
+}
+
+func lookUp(tables *store.Store, k cachefmt.Key) (*cachefmt.Table, error) {
+	if tables == nil {
+		return nil, fs.ErrNotExist
+	}
+	return tables.Get(k)
+}
+
+// differences lists the entries of have that the image denies, then what a new
+// build would change.
+func differences(have, want *cachefmt.Table, img *elfimg.Image) (problems []error) {
+	if have.Recogniser != want.Recogniser {
+		problems = append(problems, fmt.Errorf("table of recogniser %d, this is %d: build it again", have.Recogniser, want.Recogniser))
+	}
+	for err := range cachefmt.ValidateAll(have, img) {
+		problems = append(problems, err)
+	}
+	for _, e := range want.Entries {
+		switch old, ok := have.Find(e.Svc); {
+		case !ok:
+			problems = append(problems, fmt.Errorf("svc 0x%x: %s is not in the table", e.Svc, entryName(e)))
+		case old != e:
+			problems = append(problems, fmt.Errorf("svc 0x%x: table has %v, a scan gives %v", e.Svc, old, e))
+		}
+	}
+	for _, e := range have.Entries {
+		if _, ok := want.Find(e.Svc); !ok && have.Window <= want.Window {
+			problems = append(problems, fmt.Errorf("svc 0x%x: %s is in the table, a scan refuses it", e.Svc, entryName(e)))
+		}
+	}
+	return problems
+}
+
+func entryName(e cachefmt.Entry) string {
+	if e.Number == cachefmt.NoNumber {
+		return e.Kind.String()
+	}
+	return callName(int(e.Number))
+}
