@@ -2,6 +2,7 @@
 // JSON, tables as text, goldens and the HTML page all print these. The slugs are
 // stored in golden files and read by scripts, so that a changed slug is a changed
 // format, and a new constant without a row here fails a test.
+
 package scanner
 
 import (

@@ -3,6 +3,7 @@
 // A build-ID names the bytes, so that every difference comes from the scanner,
 // or from symbols that were stripped after the link: a site that lost its name
 // is then found again among the nameless, and is no loss.
+
 package coverage
 
 import (
@@ -40,7 +41,7 @@ type Finding struct {
 // A Report is what checking one build found.
 type Report struct {
 	Build    *Build
-	Known    *Counts // what the golden says; nil for a build that it does not know
+	Known    bool // does the golden have its build-ID
 	Findings []Finding
 }
 
@@ -56,11 +57,8 @@ func sortedReports(reports []Report) []Report {
 // Check compares b with the golden's section of its build-ID, and makes the
 // structural checks.
 func Check(g *Golden, b *Build) Report {
-	report := Report{Build: b, Findings: Compare(g, b)}
-	if s, ok := g.Find(b.BuildID); ok {
-		report.Known = &s.Counts
-	}
-	return report
+	_, known := g.Find(b.BuildID)
+	return Report{Build: b, Known: known, Findings: Compare(g, b)}
 }
 
 // Compare returns the failures and notes about b, failures first. For a build

@@ -1,5 +1,6 @@
 // From sites to counts: what stays comparable when a new build moves every
 // address.
+
 package coverage
 
 import (

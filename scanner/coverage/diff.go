@@ -1,6 +1,7 @@
 // The difference of two builds: what a new glibc gained and lost, by call and
 // function. Kinds stand side by side in one row because 2.41 turned the svcs of
 // open and openat into calls through its bridge, which is no loss.
+
 package coverage
 
 import (

@@ -1,6 +1,7 @@
 // One word of text out of any bytes. Function names are whatever an image's
 // string table holds, spaces and terminal controls included, and must neither
 // break a golden line nor reach a terminal.
+
 package coverage
 
 import (

@@ -13,6 +13,7 @@
 // site and unproven lines are call, kind, function, count; refuse lines are
 // reason, kind, count. "-" stands for what is not known. Section names beyond the
 // ID are for the reader: only the ID is compared.
+
 package coverage
 
 import (

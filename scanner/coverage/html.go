@@ -1,6 +1,7 @@
 // The HTML page: one file that loads nothing, runs nothing and reads well on a
 // telephone, by night and by keyboard. What a colour says is also said by a
 // shape, a word or a place. The page itself is page.html.
+
 package coverage
 
 import (
@@ -124,7 +125,7 @@ func status(r Report) (text, class string) {
 	switch {
 	case fails > 0:
 		return plural(fails, "failure"), "fail"
-	case r.Known == nil:
+	case !r.Known:
 		return "new", "new"
 	}
 	return "as known", "ok"
@@ -136,7 +137,7 @@ func summarise(reports []Report) (text string, failed bool) {
 	for _, r := range reports {
 		if r.Failed() {
 			fails++
-		} else if r.Known == nil {
+		} else if !r.Known {
 			fresh++
 		}
 	}

@@ -128,7 +128,7 @@ func TestHTMLContents(t *testing.T) {
 		`<title>openat in open&#43;0x0: call at 0x1500, hook at 0x1500</title>`,
 		`<title>number not known in syscall&#43;0x0: svc at 0x1500, refused, number-in-register</title>`,
 		`class="quiet" x="25.00%"><title>getpid in getpid&#43;0x8: svc at 0x1400, refused, number-not-relayed</title>`,
-		"<td title=\"call in open at 0x1500\ncall in openat at 0x1600\">2c</td>", `<td class="none">`, "4343434343 is new", `<td class="status ok">as known</td>`, `<td class="status new">new</td>`, `<td class="status fail">1 failure</td>`,
+		`<th scope="col" class="first"><b>2.43</b>ld.so`, "<td title=\"call in open at 0x1500\ncall in openat at 0x1600\">2c</td>", `<td class="none">`, "4343434343 is new", `<td class="status ok">as known</td>`, `<td class="status new">new</td>`, `<td class="status fail">1 failure</td>`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)

@@ -1,6 +1,7 @@
 // JUnit XML, which every CI system reads: a suite for each build, a case for
 // each call and each structural check. There is no schema of it; what is
 // written here is what Jenkins, GitLab and GitHub's readers have in common.
+
 package coverage
 
 import (
@@ -71,18 +72,14 @@ func newSuite(r Report) junitSuite {
 	return suite
 }
 
-// caseNames are the structural checks, then the calls that b or its golden
-// covers by number, then whatever else has a finding.
+// caseNames are the structural checks, then the calls that the build covers by
+// number, then whatever else has a finding: a call that it no longer covers does.
 func caseNames(r Report) []string {
 	var names []string
 	for _, s := range structures {
 		names = append(names, s.name)
 	}
-	var known map[Key]int
-	if r.Known != nil {
-		known = r.Known.Accepted
-	}
-	for _, key := range unionKeys(known, r.Build.Counts().Accepted, compareKeys) {
+	for _, key := range unionKeys(r.Build.Counts().Accepted, nil, compareKeys) {
 		names = append(names, caseOf(key.Number))
 	}
 	for _, f := range r.Findings {

@@ -1,6 +1,7 @@
 // The matrix: builds across, calls down. A terminal holds about 8 builds and CI
 // has logs of dozens, so that columns are narrow (three header lines: version,
 // image, build-ID) and more builds go into further blocks.
+
 package coverage
 
 import (

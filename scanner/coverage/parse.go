@@ -1,6 +1,7 @@
 // Reading golden text. People edit it and merges break it, so that everything
 // the format does not say is an error with its line: a misspelt call that was
 // skipped would be coverage that nobody checks.
+
 package coverage
 
 import (

@@ -1,5 +1,6 @@
 // What holds for every build, known or not: the checks that judge a glibc nobody
 // has seen. They ask the image and each other, never the scanner's own reasons.
+
 package coverage
 
 import (

@@ -1,4 +1,5 @@
 // Small helpers for text output.
+
 package coverage
 
 import (

@@ -117,7 +117,8 @@ func (c *check) updateGolden(r *reporter, old *coverage.Golden, builds []*covera
 	return merged, store.WriteFile(c.golden, merged.Write)
 }
 
-// scan returns one build per image; the same image in two sources counts once.
+// scan returns one build per image; the same image in two sources counts once,
+// and a stub without any svc word, as 2.34's libpthread, not at all.
 func (c *check) scan(cmd *cobra.Command, r *reporter, sources []string) ([]*coverage.Build, error) {
 	var builds []*coverage.Build
 	seen := map[string]bool{}
@@ -125,7 +126,7 @@ func (c *check) scan(cmd *cobra.Command, r *reporter, sources []string) ([]*cove
 		switch {
 		case m.err != nil:
 			r.refuse(m)
-		case !seen[b.BuildID]:
+		case !seen[b.BuildID] && len(b.Svcs) > 0:
 			seen[b.BuildID] = true
 			builds = append(builds, b)
 		}

@@ -1,0 +1,98 @@
+# svcrelay. `make` lists the targets.
+
+export PATH := $(CURDIR)/.tools/bin:$(PATH)
+# No version-control stamp: outputs depend on the sources alone.
+export GOFLAGS := -buildvcs=false
+
+FUZZTIME ?= 60s
+COUNT    ?= 10
+BIN      := out/bin/svcrelay
+# Tests with this tag need what `make corpus` fetches.
+TAGS     := -tags corpus
+GOLDEN   := testdata/golden/corpus.txt
+DEMO     := .corpus/debs/trixie
+
+.DELETE_ON_ERROR:
+# A fresh machine has nothing before deps has run, whatever -j says.
+.NOTPARALLEL:
+.PHONY: help deps build check test race fmt fmt-check vet staticcheck generate generated \
+	cross corpus corpus-check fuzz bench demo man clean distclean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+deps: ## install what the other targets need (Debian, as root or through sudo)
+	@.ci/deps
+	@.ci/ensure-go
+
+build: ## build the command into out/bin
+	go build -trimpath -o $(BIN) ./cmd/svcrelay
+
+check: fmt-check vet staticcheck generated ## the fast checks: format, vet, staticcheck, generated files, unit tests
+	go test ./...
+
+test: deps corpus ## install what is needed, fetch the corpus, run every test
+	go test $(TAGS) ./...
+
+race: ## the unit tests under the race detector
+	CGO_ENABLED=1 go test -race ./...
+
+fmt: ## format the Go sources
+	gofmt -w $$(go list -f '{{.Dir}}' ./...)
+
+fmt-check: # fail when a Go source is not formatted
+	@bad=$$(gofmt -l $$(go list -f '{{.Dir}}' ./...)) && { test -z "$$bad" || { echo "not formatted: $$bad" >&2; exit 1; }; }
+
+vet:
+	go vet $(TAGS) ./...
+
+staticcheck:
+	go tool staticcheck $(TAGS) ./...
+
+generate: ## make the generated files anew
+	go generate ./...
+
+generated: # fail when a generated file is out of date
+	.ci/generated
+
+cross: ## compile code and tests for linux/arm64 and android/arm64
+	@for os in linux android; do \
+		export GOOS=$$os GOARCH=arm64 CGO_ENABLED=0; \
+		echo "cross: $$os/arm64"; \
+		go vet $(TAGS) ./... || exit 1; \
+		tmp=$$(mktemp -d) && go test $(TAGS) -c -o $$tmp/ ./...; ok=$$?; \
+		rm -rf $$tmp; \
+		test $$ok = 0 || exit 1; \
+	done
+
+corpus: ## fetch the real arm64 libraries that the tests use into .corpus
+	go build -o out/bin/corpus ./cmd/corpus
+	out/bin/corpus
+
+corpus-check: build corpus ## compare the coverage of every glibc in the corpus with the golden file
+	$(BIN) check .corpus/debs/*/libc6_*.deb .corpus/debs/*/musl_*.deb --golden $(GOLDEN)
+
+fuzz: ## run every fuzz target for FUZZTIME each
+	.ci/fuzz $(FUZZTIME)
+
+bench: corpus ## run the benchmarks COUNT times and summarise them
+	@mkdir -p out
+	go test $(TAGS) -run '^$$' -bench . -benchmem -count $(COUNT) ./... >out/bench.txt || { cat out/bench.txt; exit 1; }
+	go tool benchstat out/bench.txt
+
+demo: deps ## from nothing to the site tables of a real glibc, and what they cover
+	go build -o out/bin/corpus ./cmd/corpus
+	out/bin/corpus trixie
+	$(MAKE) --no-print-directory build
+	$(BIN) build $(DEMO)/libc6_*.deb -o out/demo
+	$(BIN) verify $(DEMO)/libc6_*.deb --tables out/demo
+	$(BIN) scan $(DEMO)/libc6_*.deb
+
+man: ## write the manual pages into out/man
+	go run ./cmd/man out/man
+
+clean: ## remove what was built
+	rm -rf out
+
+distclean: clean ## also remove what was fetched: corpus and Go
+	rm -rf .corpus .tools
