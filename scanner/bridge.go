@@ -174,5 +174,5 @@ func (s *scan) addCall(site Site, w wrapper) {
 		site.Hook = site.Vaddr
 		site.HookWord, _ = s.t.word(s.t.pos(site.Vaddr))
 	}
-	s.sites = append(s.sites, site)
+	s.calls = append(s.calls, site)
 }

@@ -170,7 +170,7 @@ func TestCorpusProven(t *testing.T) {
 		if k.suite == "bullseye" && k.image == "libc.so.6" {
 			want = []string{"futex", "futex"}
 		}
-		if diff := cmp.Diff(want, unproven); diff != "" && !strings.HasPrefix(k.image, "ld-musl") {
+		if diff := cmp.Diff(want, unproven); diff != "" {
 			t.Errorf("%s/%s: unproven numbers (-want +got):\n%s", k.suite, k.image, diff)
 		}
 	}

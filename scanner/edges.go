@@ -1,47 +1,44 @@
-// Every direct branch of an image, in one pass: where it comes from and where
-// it lands. Libc 2.43 has some 70,000 of them in 301,000 words; the proof that
-// no path reaches an svc with another number starts here.
+// Every direct branch of an image, in one pass: where it comes from and where it
+// lands. Libc 2.43 has some 70,000 of them in 301,000 words, and what costs is
+// not reading the words but guessing which of them are branches: so the pass
+// first collects positions without a conditional jump, then works them off.
 package scanner
 
 import (
 	"encoding/binary"
+	"sync"
 
 	"svcrelay/scanner/a64"
 )
 
-// Classes of words by their top byte alone; b.cond and bc.cond share theirs with
+// What a word may be, by its top byte alone. b.cond and bc.cond share theirs with
 // nothing else.
 const (
-	classNone = iota
-	class26   // b, bl: offset in bits 25:0
-	class19   // b.cond, cbz, cbnz: bits 23:5
-	class14   // tbz, tbnz: bits 18:5
-	classAddress
+	isBranch   = 1 << iota // b, bl, b.cond, cbz, tbz
+	isIndirect             // adr, adrp; br, blr, ret
 )
 
-// A classTable tells the class of a word's top byte.
-type classTable [256]uint8
+var wordClass, branchField = classTables()
 
-// branchClasses knows branches, addressClasses also adr, adrp and x-form adds.
-var branchClasses, addressClasses = classTables()
+// A field is where a branch has its offset: in words, int32(w << left) >> right.
+type field struct{ left, right uint8 }
 
-func classTables() (branches, addresses classTable) {
-	for b := range branches {
+func classTables() (classes [256]uint8, fields [256]field) {
+	for b := range classes {
 		w := a64.Word(b) << 24
+		_, _, isAdr := w.Adr(0)
 		switch {
 		case w.IsB(), w.IsBL():
-			branches[b] = class26
-		case !w.IsBranch():
-		case b&0x7e == 0x36:
-			branches[b] = class14
-		default:
-			branches[b] = class19
-		}
-		if addresses[b] = branches[b]; b&0x1f == 0x10 || b == 0x91 {
-			addresses[b] = classAddress
+			classes[b], fields[b] = isBranch, field{6, 6} // bits 25:0
+		case w.IsBranch() && b&0x7e == 0x36:
+			classes[b], fields[b] = isBranch, field{13, 18} // tbz: bits 18:5
+		case w.IsBranch():
+			classes[b], fields[b] = isBranch, field{8, 13} // b.cond, cbz: bits 23:5
+		case isAdr, w.IsBranchRegister():
+			classes[b] = isIndirect
 		}
 	}
-	return branches, addresses
+	return classes, fields
 }
 
 // A link is one branch in the chain of those that land in the same 32 words:
@@ -55,101 +52,127 @@ type link struct {
 // chainShift makes chains of the branches to 32 words; libc has 7 in each.
 const chainShift = 5
 
-// A collector finds the branches of a text.
+// chunk is how many words are sorted out at a time.
+const chunk = 1024
+
+// A collector finds the branches of a text. Its buffers hold offsets in a span.
 type collector struct {
 	*text
-	classes *classTable
-	hide    func(vaddr uint64) bool
-	page    [32]uint64 // what adrp left in each register, code pages only
+	hide               func(vaddr uint64) bool // nil: indirect jumps are of no interest
+	branches, indirect [chunk]pos
 }
 
+// linkPool keeps the links of finished scans: half a megabyte for each libc.
+var linkPool = sync.Pool{New: func() any { return new([]link) }}
+
 // collect records every branch of t that stays inside it, and marks its target.
-// hide, when not nil, is told every address that the code computes.
+// hide, when not nil, is told every address that the code computes, and every
+// jump through a register is kept. The text must be released.
 func (t *text) collect(hide func(vaddr uint64) bool) {
-	c := collector{text: t, classes: &branchClasses, hide: hide}
-	if hide != nil {
-		c.classes = &addressClasses
-	}
-	words := pos(0)
 	for i := range t.spans {
 		s := &t.spans[i]
 		s.targets = make(bitmap, s.words()/64+1)
 		s.heads = make([]uint32, s.words()>>chainShift+1)
-		words += s.words()
 	}
-	t.links = make([]link, 0, words/4)
+	t.links = (*linkPool.Get().(*[]link))[:0]
+	c := &collector{text: t, hide: hide}
 	for i := range t.spans {
 		c.span(&t.spans[i])
 	}
 }
 
-// span goes two words at a time: three in four words are of no class.
+// release gives t's links to the next scan.
+func (t *text) release() { linkPool.Put(&t.links) }
+
 func (c *collector) span(s *span) {
-	code := s.code
-	i := s.first
-	for ; len(code) >= 8; i, code = i+2, code[8:] {
+	for base := pos(0); base < s.words(); base += chunk {
+		code := s.code[base*a64.Size:]
+		branches, indirect := c.sort(base, code[:min(len(code), chunk*a64.Size)])
+		c.record(s, branches)
+		if c.hide != nil {
+			c.note(s, indirect)
+		}
+	}
+}
+
+// sort returns the offsets of the branches and of the indirect words in code,
+// which begins at offset base. Every offset is stored; only the right ones count.
+func (c *collector) sort(base pos, code []byte) (branches, indirect []pos) {
+	var nb, ni uint
+	for ; len(code) >= 8; code = code[8:] {
 		two := binary.LittleEndian.Uint64(code)
-		if k := c.classes[two>>24&0xff]; k != classNone {
-			c.word(s, i, a64.Word(two), k)
-		}
-		if k := c.classes[two>>56]; k != classNone {
-			c.word(s, i+1, a64.Word(two>>32), k)
-		}
+		first, second := uint(wordClass[two>>24&0xff]), uint(wordClass[two>>56])
+		c.branches[nb%chunk], c.indirect[ni%chunk] = base, base
+		nb, ni = nb+first&1, ni+first>>1
+		c.branches[nb%chunk], c.indirect[ni%chunk] = base+1, base+1
+		nb, ni = nb+second&1, ni+second>>1
+		base += 2
 	}
 	if len(code) >= a64.Size {
-		w := a64.Word(binary.LittleEndian.Uint32(code))
-		if k := c.classes[w>>24]; k != classNone {
-			c.word(s, i, w, k)
+		k := uint(wordClass[code[3]])
+		c.branches[nb%chunk], c.indirect[ni%chunk] = base, base
+		nb, ni = nb+k&1, ni+k>>1
+	}
+	return c.branches[:nb], c.indirect[:ni]
+}
+
+// record records the direct branches at the given offsets of s.
+func (c *collector) record(s *span, branches []pos) {
+	links := c.links
+	for _, i := range branches {
+		w := s.at(i)
+		k := branchField[w>>24]
+		to, at := i+pos(int32(w<<(k.left&31))>>(k.right&31)), s
+		if to >= s.words() {
+			p := s.first + to
+			if at = c.spanOf(p); at == nil {
+				continue
+			}
+			to = p - at.first
+		}
+		at.targets.set(to)
+		head := &at.heads[to>>chainShift]
+		links = append(links, link{s.first + i, *head})
+		*head = uint32(len(links))
+	}
+	c.links = links
+}
+
+// note hides the addresses that the words at the given offsets of s compute, and
+// keeps the jumps among them.
+func (c *collector) note(s *span, indirect []pos) {
+	for _, i := range indirect {
+		w := s.at(i)
+		if !w.IsBranchRegister() {
+			c.address(s, i)
+		} else if a64.Decode(w).Flow == a64.JumpReg {
+			c.jumps = append(c.jumps, s.first+i)
 		}
 	}
 }
 
-// word records the word w at p of s, which is of class k.
-func (c *collector) word(s *span, p pos, w a64.Word, k uint8) {
-	to := p
-	switch k {
-	case class26:
-		to += pos(int32(w<<6) >> 6)
-	case class19:
-		to += pos(int32(w<<8) >> 13)
-	case class14:
-		to += pos(int32(w<<13) >> 18)
-	default:
-		c.address(p, w)
+// addReach is how many words after an adrp its add is looked for.
+const addReach = 32
+
+// address hides what the adr at offset i of s computes, or the adrp there with
+// the adds that follow it.
+func (c *collector) address(s *span, i pos) {
+	reg, addr, _ := s.at(i).Adr(c.vaddr(s.first + i))
+	if s.at(i)>>31 == 0 {
+		c.hide(addr)
 		return
 	}
-	i := to - s.first
-	if i >= s.words() {
-		if s = c.spanOf(to); s == nil {
+	if !c.hasCode(addr) {
+		return
+	}
+	for k := i + 1; k < min(i+addReach, s.words()); k++ {
+		w := s.at(k)
+		if _, rn, imm, ok := w.AddImmediate(); ok && rn == reg {
+			c.hide(addr + imm)
+		}
+		if a64.Decode(w).Def.Has(reg) {
 			return
 		}
-		i = to - s.first
-	}
-	s.targets.set(i)
-	head := &s.heads[i>>chainShift]
-	c.links = append(c.links, link{p, *head})
-	*head = uint32(len(c.links))
-}
-
-// address hides what adr, and adrp with an add, compute. The page of each
-// register is kept across branches, which only hides too much.
-func (c *collector) address(p pos, w a64.Word) {
-	if rd, rn, imm, ok := w.AddImmediate(); ok {
-		if page := c.page[rn]; page != 0 {
-			c.hide(page + imm)
-		}
-		c.page[rd] = 0
-		return
-	}
-	rd, addr, ok := w.Adr(c.vaddr(p))
-	switch {
-	case !ok:
-	case w>>31 == 0:
-		c.hide(addr)
-	case c.hasCode(addr):
-		c.page[rd] = addr
-	default:
-		c.page[rd] = 0
 	}
 }
 

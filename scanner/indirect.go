@@ -5,7 +5,8 @@
 package scanner
 
 import (
-	"svcrelay/scanner/a64"
+	"slices"
+
 	"svcrelay/scanner/elfimg"
 )
 
@@ -40,15 +41,14 @@ func (v *prover) resolveFrame(f elfimg.Frame) bool {
 		return true
 	})
 	resolved := err == nil
-	for vaddr := f.Start; vaddr < f.End; vaddr += a64.Size {
-		w, ok := v.t.word(v.t.pos(vaddr))
-		if !ok {
-			return false
+	first, _ := slices.BinarySearch(v.t.jumps, v.t.pos(f.Start))
+	for _, p := range v.t.jumps[first:] {
+		vaddr := v.t.vaddr(p)
+		if vaddr >= f.End {
+			break
 		}
-		if a64.Decode(w).Flow != a64.JumpReg {
-			continue
-		}
-		if v.resolveJump(f, vaddr, w, func(to uint64) { v.hide(to) }) == jumpUnknown {
+		br, _ := v.t.word(p)
+		if v.resolveJump(f, vaddr, br, func(to uint64) { v.hide(to) }) == jumpUnknown {
 			resolved = false
 		}
 	}

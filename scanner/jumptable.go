@@ -42,6 +42,9 @@ const (
 // collect have seen.
 func (v *prover) resolveJump(f elfimg.Frame, vaddr uint64, br a64.Word, yield func(vaddr uint64)) jumpKind {
 	reg := br.Operand()
+	if reg == 30 { // a return that BTI checks like a jump
+		return jumpPointer
+	}
 	for n := uint64(1); n <= tableReach && vaddr-n*a64.Size >= f.Start; n++ {
 		p := v.t.pos(vaddr - n*a64.Size)
 		w, _ := v.t.word(p)

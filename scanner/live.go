@@ -24,7 +24,7 @@ const (
 // hostile code; a refused one is nobody's, and may name more than is true.
 const (
 	acceptedBudget = 4096
-	refusedBudget  = 128
+	refusedBudget  = 32
 )
 
 // A liveWalk follows all paths from one word.
@@ -58,11 +58,14 @@ func (w *liveWalk) liveAfter(p pos, budget int) a64.Regs {
 
 // follow reads straight on from a path until nothing is open.
 func (w *liveWalk) follow(at livePath) {
+	s := w.t.spanOf(at.p)
 	for {
 		if at.open &^= w.live; at.open == 0 {
 			return
 		}
-		s := w.t.spanOf(at.p)
+		if s == nil || !s.holds(at.p) {
+			s = w.t.spanOf(at.p)
+		}
 		if w.left--; s == nil || w.left < 0 {
 			w.live |= at.open
 			return

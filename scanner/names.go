@@ -24,7 +24,7 @@ func nameSites(img *elfimg.Image, sites []Site) (exported []bool) {
 	}
 	best := make([]elfimg.Func, len(sites))
 	left := nameBudget
-	for f := range img.Funcs {
+	for f := range covering(img, vaddrs) {
 		first, _ := slices.BinarySearch(vaddrs, f.Vaddr)
 		for i := first; i < len(sites) && vaddrs[i]-f.Vaddr < f.Size && left > 0; i, left = i+1, left-1 {
 			exported[i] = exported[i] || f.Dynamic
@@ -39,6 +39,16 @@ func nameSites(img *elfimg.Image, sites []Site) (exported []bool) {
 		}
 	}
 	return exported
+}
+
+// covering is the functions of img that hold one of the addresses.
+func covering(img *elfimg.Image, vaddrs []uint64) func(func(elfimg.Func) bool) {
+	return func(yield func(elfimg.Func) bool) {
+		img.FuncsOver(vaddrs, func(f elfimg.Func) bool {
+			f.Name, _, _ = strings.Cut(f.Name, "@") // its version
+			return yield(f)
+		})
+	}
 }
 
 // compareNames orders the names of one site, best first: the innermost function,

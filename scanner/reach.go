@@ -42,6 +42,8 @@ type prover struct {
 	t     *text
 	img   *elfimg.Image
 	frame elfimg.Frame // the last one asked for
+	// starts is where functions begin, for code without frames; see function.
+	starts []uint64
 }
 
 // A query is one question: the words it may still read and where it has been.
@@ -81,22 +83,28 @@ func (v *prover) ask(left *int) *query {
 func (q *query) before(p pos, reg uint32) value {
 	var v value
 	for v.kind != unknown {
-		at := question{p, reg}
-		if q.seen[at] {
-			return v
-		}
-		q.seen[at] = true
 		if *q.left--; *q.left < 0 {
 			return value{kind: unknown}
 		}
-		entry := q.entry(p)
-		v = v.join(q.arrivals(p, reg, entry))
 		s := q.t.spanOf(p)
-		if s == nil || p == s.first || entry {
+		if s == nil {
+			return v.join(value{kind: unknown})
+		}
+		i := p - s.first
+		entry := q.entry(p)
+		if entry || s.targets.has(i) || q.hiddenAt(s, i) {
+			at := question{p, reg}
+			if q.seen[at] { // only where ways meet can a walk come back
+				return v
+			}
+			q.seen[at] = true
+			v = v.join(q.arrivals(s, i, reg, entry))
+		}
+		if i == 0 || entry {
 			return v.join(value{argument, uint64(reg)})
 		}
 		p--
-		switch step := q.stepBack(s.at(p-s.first), q.t.vaddr(p), reg); step.to {
+		switch step := q.stepBack(s.at(i-1), q.t.vaddr(p), reg); step.to {
 		case stepStop:
 			return v.join(step.value)
 		case stepCopy:
@@ -119,24 +127,16 @@ func (v *prover) entry(p pos) bool {
 	return vaddr == v.frame.Start
 }
 
-// arrivals joins the ways into p other than from the word before: branches, and
-// indirect jumps, which tell nothing. A branch from elsewhere to a function's
-// entry is a tail call: what it brings is the function's argument.
-func (q *query) arrivals(p pos, reg uint32, entry bool) value {
-	var v value
-	s := q.t.spanOf(p)
-	if s == nil {
-		return v
-	}
-	i := p - s.first
-	if !q.direct && q.hiddenAt(s, i) {
+// arrivals joins the ways into word i of s other than from the word before:
+// branches, and indirect jumps, which tell nothing. A branch from elsewhere to a
+// function's entry is a tail call: what it brings is the function's argument.
+func (q *query) arrivals(s *span, i pos, reg uint32, entry bool) value {
+	if q.hiddenAt(s, i) {
 		return value{kind: unknown}
 	}
-	if !s.targets.has(i) {
-		return v
-	}
+	var v value
 	f := q.frame
-	for from := range q.t.into(p) {
+	for from := range q.t.into(s.first + i) {
 		w, _ := q.t.word(from)
 		switch outside := q.t.vaddr(from)-f.Start >= f.End-f.Start; {
 		case entry && outside:
@@ -154,8 +154,11 @@ func (q *query) arrivals(p pos, reg uint32, entry bool) value {
 
 // hiddenAt reports whether an indirect jump may land on word i of s: one of the
 // marked targets or, in an image guarded by BTI, a landing pad for jumps.
-func (v *prover) hiddenAt(s *span, i pos) bool {
-	if v.img.Property.BTI {
+func (q *query) hiddenAt(s *span, i pos) bool {
+	switch {
+	case q.direct:
+		return false
+	case q.img.Property.BTI:
 		return s.at(i).IsJumpPad()
 	}
 	return s.hidden.has(i)

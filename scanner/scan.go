@@ -51,6 +51,7 @@ func Scan(img *elfimg.Image, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer s.t.release()
 	for i := range s.t.spans {
 		s.scanSpan(&s.t.spans[i])
 	}
@@ -63,7 +64,8 @@ type scan struct {
 	prover
 	window   int
 	relayed  func(int) bool
-	sites    []Site
+	sites    []Site // the svc words, ascending
+	calls    []Site
 	wrappers []wrapper
 	proofs   map[uint64]bool // by function start: are its indirect jumps understood
 }
@@ -169,19 +171,13 @@ func (s *scan) sameNumber(p pos, number int) bool {
 }
 
 // understood reports whether all indirect jumps of the function at vaddr are:
-// BTI lets them land on pads only, elsewhere their tables must be readable. Code
-// that no frame covers counts as one function with its whole range. Asking marks
-// where the jumps land.
+// BTI lets them land on pads only, elsewhere their tables must be readable. Asking
+// marks where the jumps land.
 func (s *scan) understood(vaddr uint64) bool {
 	if s.img.Property.BTI {
 		return true
 	}
-	f, ok := s.img.FrameAt(vaddr)
-	if !ok {
-		sp := s.t.spanOf(s.t.pos(vaddr))
-		f.Start = s.t.vaddr(sp.first)
-		f.End = f.Start + uint64(len(sp.code))
-	}
+	f := s.function(vaddr)
 	known, asked := s.proofs[f.Start]
 	if !asked {
 		known = s.resolveFrame(f)
@@ -193,7 +189,8 @@ func (s *scan) understood(vaddr uint64) bool {
 // finish sorts the sites and adds what needs all of them.
 func (s *scan) finish() {
 	s.joinWrappers()
-	slices.SortFunc(s.sites, func(a, b Site) int { return cmp.Compare(a.Vaddr, b.Vaddr) })
+	slices.SortFunc(s.calls, func(a, b Site) int { return cmp.Compare(a.Vaddr, b.Vaddr) })
+	s.sites = merge(s.sites, s.calls)
 	exported := nameSites(s.img, s.sites)
 	walk := liveWalk{prover: &s.prover}
 	for i := range s.sites {
@@ -209,4 +206,20 @@ func (s *scan) finish() {
 		walk.exported = exported[i]
 		site.Live = walk.liveAfter(s.t.pos(site.Vaddr), budget)
 	}
+}
+
+// merge returns the sites of two ascending lists in one.
+func merge(a, b []Site) []Site {
+	if len(b) == 0 {
+		return a
+	}
+	all := make([]Site, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if a[0].Vaddr < b[0].Vaddr {
+			all, a = append(all, a[0]), a[1:]
+		} else {
+			all, b = append(all, b[0]), b[1:]
+		}
+	}
+	return append(append(all, a...), b...)
 }

@@ -35,8 +35,9 @@ func (s *span) words() pos { return pos(len(s.code) / a64.Size) }
 type text struct {
 	low   uint64
 	spans []span
-	links []link
-	big   int // index of the largest span, which is asked first
+	links []link // every direct branch
+	jumps []pos  // every br, where indirect jumps are of interest
+	big   int    // index of the largest span, which is asked first
 }
 
 func newText(img *elfimg.Image) (*text, error) {

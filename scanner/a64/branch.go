@@ -66,7 +66,7 @@ func branchOrSystem(w Word) Effect {
 		return Effect{Use: X(w.rd()), Flow: Cond}
 	case w&0xff00_0000 == 0x5400_0000:
 		return Effect{Use: NZCV, Flow: Cond}
-	case w&0xfe00_0000 == 0xd600_0000:
+	case w.IsBranchRegister():
 		return branchRegister(w)
 	}
 	return system(w)
@@ -102,6 +102,9 @@ func branchRegister(w Word) Effect {
 // IsJumpPad reports whether w is a bti that lets a br land: bti j or bti jc.
 // Jump tables and exception landing pads need one, function entries do not.
 func (w Word) IsJumpPad() bool { return w&0xffff_ffbf == 0xd503_249f }
+
+// IsBranchRegister reports whether w is in the group of br, blr, ret and eret.
+func (w Word) IsBranchRegister() bool { return w&0xfe00_0000 == 0xd600_0000 }
 
 // Operand returns the register that br, blr or ret takes its target from.
 func (w Word) Operand() uint32 { return w.rn() }

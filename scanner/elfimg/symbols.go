@@ -7,7 +7,10 @@
 
 package elfimg
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const (
 	symSize = 24
@@ -30,14 +33,27 @@ type Func struct {
 // table order. The same function may come twice and under several names; those
 // of .symtab may end in a version, as in "stime@GLIBC_2.17".
 func (m *Image) Funcs(yield func(Func) bool) {
-	if syms, names := m.sectionSymbols(shtSymtab); !m.funcs(syms, names, false, yield) {
+	m.eachFunc(func(Func) bool { return true }, yield)
+}
+
+// FuncsOver is Funcs for those functions alone that hold one of the addresses,
+// which ascend. Names cost more than all else, and most of them are not wanted.
+func (m *Image) FuncsOver(vaddrs []uint64, yield func(Func) bool) {
+	m.eachFunc(func(f Func) bool {
+		i, _ := slices.BinarySearch(vaddrs, f.Vaddr)
+		return i < len(vaddrs) && vaddrs[i]-f.Vaddr < f.Size
+	}, yield)
+}
+
+func (m *Image) eachFunc(want, yield func(Func) bool) {
+	if syms, names := m.sectionSymbols(shtSymtab); !m.funcs(syms, names, false, want, yield) {
 		return
 	}
 	syms, names := m.sectionSymbols(shtDynsym)
 	if len(syms) == 0 {
 		syms, names = m.dynamicSymbols()
 	}
-	m.funcs(syms, names, true, yield)
+	m.funcs(syms, names, true, want, yield)
 }
 
 // sectionSymbols returns the first symbol table of a kind and its strings.
@@ -97,15 +113,15 @@ func chainEnd(chain []byte, last, first uint64) uint64 {
 	return last
 }
 
-// funcs yields the functions of one table; false when yield asked to stop.
-func (m *Image) funcs(syms, names []byte, dynamic bool, yield func(Func) bool) bool {
+// funcs yields the wanted functions of one table; false when yield asked to stop.
+func (m *Image) funcs(syms, names []byte, dynamic bool, want, yield func(Func) bool) bool {
 	if len(syms) < symSize {
 		return true
 	}
 	table := string(names)
 	for ; len(syms) >= symSize; syms = syms[symSize:] {
 		f, ok := m.function(syms)
-		if !ok {
+		if !ok || !want(f) {
 			continue
 		}
 		f.Dynamic = dynamic
