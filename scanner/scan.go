@@ -70,6 +70,9 @@ type scan struct {
 	proofs   map[uint64]bool // by function start: are its indirect jumps understood
 }
 
+// wordsPerSvc is fewer than any libc has: 2.31 has 370, 2.43 720.
+const wordsPerSvc = 350
+
 func newScan(img *elfimg.Image, opt Options) (*scan, error) {
 	t, err := newText(img)
 	if err != nil {
@@ -84,6 +87,11 @@ func newScan(img *elfimg.Image, opt Options) (*scan, error) {
 		t.collect(s.hide)
 		s.markHidden()
 	}
+	words := pos(0)
+	for i := range t.spans {
+		words += t.spans[i].words()
+	}
+	s.sites = make([]Site, 0, words/wordsPerSvc)
 	if s.window <= 0 {
 		s.window = DefaultWindow
 	}

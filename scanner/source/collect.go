@@ -3,6 +3,7 @@
 //
 // The size in a header is a claim: a 512-byte sparse member of a tar may say
 // that it is 8 EiB long, and a buffer is therefore grown as bytes arrive.
+
 package source
 
 import (
@@ -130,10 +131,13 @@ func (c *collector) fatal(member string, off int64, err error) error {
 
 func isELF(head []byte) bool { return string(head) == "\x7fELF" }
 
+// claimed is how much of a size that only an archive's header vouches for is
+// allocated before the bytes are there.
+const claimed = 4 << 20
+
 // read returns the whole of an image of that size, or why not: NotELF and TooBig
 // are found out before more than four bytes are read.
 func (c *collector) read(r io.Reader, size int64) ([]byte, error) {
-	const first = 4 << 20
 	head := make([]byte, min(size, 4))
 	if err := readFull(r, head); err != nil {
 		return nil, err
@@ -144,7 +148,11 @@ func (c *collector) read(r io.Reader, size int64) ([]byte, error) {
 	if size > c.opt.MaxImage {
 		return nil, refuse(TooBig, "%#x bytes, the limit is %#x", size, c.opt.MaxImage)
 	}
-	return c.readRest(r, append(make([]byte, 0, min(size, first)), head...), size)
+	first := size
+	if c.input > 0 {
+		first = min(size, claimed)
+	}
+	return c.readRest(r, append(make([]byte, 0, first), head...), size)
 }
 
 func (c *collector) readRest(r io.Reader, data []byte, size int64) ([]byte, error) {

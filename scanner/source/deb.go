@@ -4,6 +4,7 @@
 // The name of the data member tells its compression, and is not believed. Sizes
 // are decimal text in ten columns: what is not all digits, signs included, is
 // refused.
+
 package source
 
 import (

@@ -2,6 +2,7 @@
 //
 // A tar of 1979 has no magic at all, and "ustar" at 257 is only what POSIX
 // added. What every header has is its checksum, so that is what counts.
+
 package source
 
 import (

@@ -5,6 +5,7 @@
 // called libc.so.6. So directories are walked without following any link,
 // links are resolved by this package, and a file is opened without blocking and
 // then compared with what was seen before.
+
 package source
 
 import (

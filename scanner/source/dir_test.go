@@ -185,17 +185,17 @@ func TestDirRace(t *testing.T) {
 			t.Errorf("openRegular(%q): %v, want %v", c.path, err, c.want)
 		}
 	}
-	seen, err := root.Lstat("libc.so.6")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range []string{"other", "pipe"} {
-		f, err := root.OpenFile(p, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	for _, c := range []struct{ seen, opened string }{{"libc.so.6", "other"}, {"libc.so.6", "pipe"}, {"pipe", "pipe"}} {
+		seen, err := root.Lstat(c.seen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := root.OpenFile(c.opened, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := sameRegular(f, seen); err == nil || reasonOf(err) != NotRegular {
-			t.Errorf("sameRegular of %s for libc.so.6: %v, want %v", p, err, NotRegular)
+			t.Errorf("sameRegular of %s for %s: %v, want %v", c.opened, c.seen, err, NotRegular)
 		}
 		f.Close()
 	}

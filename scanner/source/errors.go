@@ -4,6 +4,7 @@
 // "libc.so.6\n0 errors" or put a terminal's escape codes in it, so nothing read
 // from a source is printed unless it is printable, and no more than 200 bytes
 // of it.
+
 package source
 
 import (

@@ -1,5 +1,6 @@
 // Builders of sources, good and bad. Whatever a library's writer would not
 // write (negative sizes, RLE bombs, 4 GiB dictionaries) is put together by hand.
+
 package source
 
 import (
@@ -47,7 +48,7 @@ func tarOf(t testing.TB, entries ...entry) []byte {
 			h.Typeflag = tar.TypeReg
 		}
 		if e.kind == tar.TypeXGlobalHeader {
-			h = &tar.Header{Typeflag: e.kind, PAXRecords: map[string]string{"comment": "x"}}
+			h = &tar.Header{Name: e.name, Typeflag: e.kind, PAXRecords: map[string]string{"comment": "x"}}
 		}
 		if err := w.WriteHeader(h); err != nil {
 			t.Fatalf("header of %q: %v", e.name, err)

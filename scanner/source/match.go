@@ -4,6 +4,7 @@
 // libc-2.31.so and threads lived in libpthread-2.31.so, so a scanner that knows
 // only the new names finds symlinks and no image in an old archive. And
 // "libc.so" is two things: musl's library, or glibc's linker script, a text.
+
 package source
 
 import (

@@ -56,6 +56,7 @@ func TestGlobs(t *testing.T) {
 		{"/usr/lib/libm.so.6", "opt/usr/lib/libm.so.6", unwanted},
 		{"*.so", "lib/libc-2.31.so", named},
 		{"*", "usr/lib/debug/libc.so.6", maybe},
+		{"libc.so", "usr/lib/libc.so", named},
 	} {
 		m, err := newMatcher([]string{c.glob})
 		if err != nil {

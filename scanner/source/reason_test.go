@@ -52,6 +52,7 @@ func TestReasons(t *testing.T) {
 		{BadGlob, tarOf(t, libc), Options{Globs: []string{"/"}}, `src: offset 0x0: malformed glob: ""`},
 		{NotRegular, tarOf(t, entry{name: "libc.so.6", kind: tar.TypeChar}), Options{}, "src: libc.so.6: offset 0x200: not a regular file: it is a device"},
 		{NotELF, tarOf(t, file("libc.so.6", "#!")), Options{}, "src: libc.so.6: offset 0x200: not an ELF file"},
+		{NotELF, debOf("data.tar", tarOf(t, file("libc.so.6", "#!"))), Options{}, "src: libc.so.6: offset 0x2ca: not an ELF file"},
 		{TooBig, tarOf(t, libc), Options{MaxImage: 9}, "src: libc.so.6: offset 0x200: image too big: 0x25d bytes, the limit is 0x9"},
 		{TooBig, []byte(elf("c")), Options{MaxImage: 9}, "src: offset 0x0: image too big"},
 		{BadName, tarOf(t, file("../x", "")), Options{}, `src: ../x: offset 0x200: refused member name: ".." inside`},
@@ -76,6 +77,7 @@ func TestReasons(t *testing.T) {
 		{Bomb, zstdRaw(10, append(rawHeader("a", '0', octal(1<<20), nil), make([]byte, 512)...), 1<<20), Options{}, "unpacks to far more than its size justifies: 0x"},
 		{BadAr, mangled(66, "??"), Options{}, `src: offset 0x8: bad ar header: it ends in "??"`},
 		{BadAr, mangled(56, "-4        "), Options{}, `src: offset 0x8: bad ar header: size "-4"`},
+		{BadAr, mangled(56, "0x4       "), Options{}, `bad ar header: size "0x4"`},
 		{BadAr, mangled(56, "          "), Options{}, `bad ar header: size ""`},
 		{NoData, ar("debian-binary", "2.0\n"), Options{}, "src: offset 0x48: no data.tar member"},
 	} {
@@ -158,6 +160,21 @@ func TestNamesLimitInTar(t *testing.T) {
 		r, err := walkBytes(tarOf(t, all...), Options{}, lim)
 		if len(r.images) != c.images || (err == nil) != (c.images == 8) || err != nil && reasonOf(err) != TooManyNames {
 			t.Errorf("walk within %d bytes of names: %d images, %v, want %d", c.names, len(r.images), err, c.images)
+		}
+	}
+}
+
+// TestArSize has a data member of one byte less, as many, and one more than the
+// file has room for.
+func TestArSize(t *testing.T) {
+	for _, c := range []struct {
+		size string
+		ok   bool
+	}{{"99", true}, {"100", true}, {"101", false}} {
+		data := append([]byte(arHeaderOf("data.tar", c.size)), make([]byte, 100)...)
+		m, err := readArMember(bytes.NewReader(data), 0, int64(len(data)))
+		if (err == nil) != c.ok || err != nil && reasonOf(err) != Truncated {
+			t.Errorf("readArMember with size %s = %+v, %v, want ok %v", c.size, m, err, c.ok)
 		}
 	}
 }

@@ -5,6 +5,7 @@
 // time, over whatever can say what a path is: a directory or the list of an
 // archive's links. ".." above the root, which a chroot would clamp, is refused:
 // no distribution ships one, and it is the usual shape of an escape.
+
 package source
 
 import (

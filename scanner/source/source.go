@@ -6,10 +6,10 @@
 // An image is returned when its base name is one that glibc or musl installs
 // its C library, its dynamic linker, or the old split libpthread and librt
 // under, in whatever directory it lies: a rootfs with flatpak runtimes holds
-// several. Options.Globs and Options.AllELF ask for more. Which machine an
-// image is for is not looked at. Two things are left out unless a glob names
-// them: usr/lib/debug, whose files have the names but not the code, and, in a
-// directory, the top-level proc, sys and dev, which are not walked at all.
+// several. Options.Globs and Options.AllELF ask for more. Which machine an image is
+// for is not looked at. usr/lib/debug, whose files have the names but not the
+// code, is left out unless Options ask for it; a directory's own proc, sys and
+// dev are never walked.
 //
 // It promises: an archive is streamed, and besides its names only the image
 // being yielded is in memory; each content is returned once, at the first path

@@ -4,6 +4,7 @@
 // wants: a 2 GB rootfs is walked by reading its headers. A compressed one is
 // metered. The bound that matters is not on memory, which the window limits
 // hold, but on time: 20 KB of zstd can say 1 GB of zeros.
+
 package source
 
 import (

@@ -50,7 +50,7 @@ func TestStreaming(t *testing.T) {
 	const size = 300_000_256 // whole blocks
 	const bound = 6 << 20
 	var peak uint64
-	first := append(rawHeader("var/swap", '0', octal(size), nil), []byte(nil)...)
+	first := rawHeader("var/swap", '0', octal(size), nil)
 	rest := tarOf(t, file("lib/libc.so.6", elf("c")))
 	r := &recorder{}
 	c, err := newCollector(context.Background(), "src", Options{}, defaultLimits, r.yield)
@@ -177,6 +177,18 @@ func TestSparse(t *testing.T) {
 	}
 	if used := totalAlloc() - before; used > 1<<20 {
 		t.Errorf("%#x bytes allocated for two small members", used)
+	}
+}
+
+// TestClaimedSize: a header's size is not what is allocated.
+func TestClaimedSize(t *testing.T) {
+	data := append(rawHeader("libc.so.6", '0', octal(200<<20), nil), elf("c")...)
+	before := totalAlloc()
+	if _, err := walkBytes(data, Options{}, defaultLimits); err == nil || reasonOf(err) != Truncated {
+		t.Errorf("walk = %v, want %v", err, Truncated)
+	}
+	if used := totalAlloc() - before; used > 16<<20 {
+		t.Errorf("%#x bytes allocated for an image of %#x", used, len(data))
 	}
 }
 

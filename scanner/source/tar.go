@@ -9,6 +9,7 @@
 //
 // Two members of one name are both looked at: what was appended to a tar
 // replaces what came before it only for those who unpack it.
+
 package source
 
 import (

@@ -2,6 +2,7 @@ package source
 
 import (
 	"archive/tar"
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -22,7 +23,7 @@ func TestTar(t *testing.T) {
 		want result
 	}{
 		{"modern", Options{}, []entry{
-			{kind: tar.TypeXGlobalHeader}, {name: "./", kind: tar.TypeDir}, {name: "./" + lib, kind: tar.TypeDir},
+			{name: "/tmp/GlobalHead.1.1", kind: tar.TypeXGlobalHeader}, {name: "./", kind: tar.TypeDir}, {name: "./" + lib, kind: tar.TypeDir},
 			symlink("./lib", "usr/lib"), symlink("./usr/lib/ld-linux-aarch64.so.1", "aarch64-linux-gnu/ld-linux-aarch64.so.1"),
 			file("./"+lib+"ld-linux-aarch64.so.1", elf("ld")), file("./"+lib+"libc.so.6", elf("c")), file("./"+lib+"libm.so.6", elf("m")),
 		}, result{Images: []string{lib + "ld-linux-aarch64.so.1=ld", lib + "libc.so.6=c"}}},
@@ -86,6 +87,12 @@ func TestTar(t *testing.T) {
 		{"link to a text and to a directory", Options{}, []entry{
 			file("etc/passwd", "root"), symlink("lib/libc.so.6", "/etc/passwd"), symlink("lib/librt.so.1", "../etc"),
 		}, result{Problems: []string{"not an ELF file: etc/passwd", "link target is not in the source: lib/librt.so.1"}}},
+		{"two links to one text, one of them by a glob", Options{Globs: []string{"g*"}}, []entry{
+			symlink("g1", "/text"), symlink("libc.so.6", "text"), symlink("g2", "text"), file("text", "text"),
+		}, result{Problems: []string{"not an ELF file: text"}}},
+		{"links that may dangle", Options{Globs: []string{"g*"}}, []entry{
+			symlink("a/libc.so", "nowhere"), symlink("g1", "/nowhere"),
+		}, result{}},
 		{"empty", Options{}, nil, result{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -94,6 +101,35 @@ func TestTar(t *testing.T) {
 				t.Errorf("walk (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestPasses: a tar is read a second time only for a target that was not taken.
+func TestPasses(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		opt  Options
+		in   []entry
+		want int
+	}{
+		{"no link", Options{}, []entry{file("libc.so.6", elf("c"))}, 1},
+		{"a taken target", Options{}, []entry{file("libc-2.31.so", elf("c")), symlink("libc.so.6", "libc-2.31.so")}, 1},
+		{"a target taken through a link", Options{}, []entry{symlink("lib", "usr"), file("lib/libc-2.31.so", elf("c")), symlink("libc.so.6", "usr/libc-2.31.so")}, 1},
+		{"a path that is no member", Options{Globs: []string{"/opt/x"}}, []entry{file("libc.so.6", elf("c"))}, 1},
+		{"an unwanted link", Options{}, []entry{symlink("x", "y")}, 1},
+		{"a link that became a file", Options{}, []entry{symlink("libc.so.6", "x"), file("libc.so.6", elf("c"))}, 1},
+		{"an odd target", Options{}, []entry{file("odd", elf("c")), symlink("libc.so.6", "odd")}, 2},
+		{"a path through a link", Options{Globs: []string{"/opt/x"}}, []entry{file("usr/x", elf("c")), symlink("opt", "usr")}, 2},
+	} {
+		w, err := newCollector(t.Context(), "src", c.opt, defaultLimits, (&recorder{}).yield)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, open := 0, openBytes(tarOf(t, c.in...), defaultLimits)
+		err = walkTar(w, func() (*stream, error) { n++; return open() })
+		if n != c.want || err != nil || len(w.hashes) > 1 {
+			t.Errorf("%s: %d passes, %v, want %d", c.name, n, err, c.want)
+		}
 	}
 }
 
@@ -212,6 +248,19 @@ func TestYieldError(t *testing.T) {
 // TestCancel: a cancelled walk returns the context's error, at any point.
 func TestCancel(t *testing.T) {
 	data := tarOf(t, file("libc.so.6", elf("1")), file("librt.so.1", elf("2")))
+	none := tarOf(t, file("a", ""), file("b", ""))
+	for _, src := range [][]byte{none, zstdOf(t, none)} {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		s, err := openStream(ctx, bytes.NewReader(src), 0, int64(len(src)), defaultLimits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := s.Read(make([]byte, 1)); n != 0 || err != context.Canceled {
+			t.Errorf("Read of a cancelled stream = %d, %v", n, err)
+		}
+		s.close()
+	}
 	for _, src := range [][]byte{data, gzipOf(t, data), zstdOf(t, data), xzOf(t, data, xz.WriterConfig{}), debOf("data.tar", data)} {
 		for after := range 2 {
 			ctx, cancel := context.WithCancel(context.Background())

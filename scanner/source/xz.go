@@ -6,6 +6,7 @@
 // Here a dictionary is bounded and no bigger than its block, and the index is
 // compared by a running checksum, as the kernel's decoder does it. One LZMA2
 // filter per block is decoded; others (BCJ, delta) are valid and Unsupported.
+
 package source
 
 import (
@@ -82,9 +83,6 @@ func (b *xzBlock) read(p []byte) (int, error) {
 	b.out += int64(n)
 	if b.check != nil {
 		b.check.Write(p[:n])
-	}
-	if b.unpacked >= 0 && b.out > b.unpacked {
-		err = refuse(Corrupt, "xz: block unpacks to more than its %#x bytes", b.unpacked)
 	}
 	return n, err
 }

@@ -63,6 +63,8 @@ func TestXZ(t *testing.T) {
 func TestXZRefused(t *testing.T) {
 	small := []byte("small")
 	good := xzParts{filter: lzma2(22), body: small}.bytes()
+	padding := bytes.Clone(good)
+	padding[len(good)-21] = 1
 	// tail gives good the last n bytes of another file, which has its own CRCs.
 	tail := func(n int, p xzParts) []byte {
 		p.filter = lzma2(22)
@@ -76,6 +78,11 @@ func TestXZRefused(t *testing.T) {
 	}{
 		{"BCJ", xzParts{filter: []byte{0x0a, 0, 0}, body: small}.bytes(), Unsupported},
 		{"two filters", xzParts{flags: 1, filter: append([]byte{3, 1, 0}, lzma2(22)...), body: small}.bytes(), Unsupported},
+		{"delta", xzParts{filter: []byte{3, 1, 0}, body: small}.bytes(), Unsupported},
+		{"a reserved flag", xzParts{flags: 4, filter: lzma2(22), body: small}.bytes(), Unsupported},
+		{"more in the header", xzParts{filter: append(lzma2(22), 1), body: small}.bytes(), Unsupported},
+		{"header shorter than its fields", append(bytes.Clone(good[:12]), append([]byte{1, 0xc0, 9, 5}, append(lzma2(22), good...)...)...), Corrupt},
+		{"padding of a block", padding, Corrupt},
 		{"check 2", xzParts{check: 2, filter: lzma2(22), body: small}.bytes(), Unsupported},
 		{"check 16", xzParts{check: 16, filter: lzma2(22), body: small}.bytes(), Unsupported},
 		{"dictionary 41", xzParts{filter: lzma2(41), body: small}.bytes(), Corrupt},

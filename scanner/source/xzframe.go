@@ -3,6 +3,7 @@
 //
 // Every one of them has a CRC32 of its own, over all its bytes but the magic;
 // integers are 7 bits a byte, and a longer spelling than needed is an error.
+
 package source
 
 import (
@@ -141,11 +142,15 @@ func (x *xzReader) startBlock(start int64, size int) error {
 	if pad < 0 {
 		return refuse(Corrupt, "xz: block header of %#x bytes", size)
 	}
-	if _, err := x.take(pad); err != nil {
+	zeros, err := x.take(pad)
+	if err != nil {
 		return err
 	}
 	if err := x.checkCRC("block header"); err != nil {
 		return err
+	}
+	if !bytes.Equal(zeros, make([]byte, pad)) {
+		return refuse(Unsupported, "xz: block header with more in it")
 	}
 	return x.openBlock(b, filter[2])
 }
@@ -174,9 +179,6 @@ func (x *xzReader) index() error {
 	n, err := x.number()
 	if err != nil {
 		return err
-	}
-	if n != x.blocks.n {
-		return refuse(Corrupt, "xz: index of %#x blocks, there are %#x", n, x.blocks.n)
 	}
 	var listed sizes
 	for range n {
