@@ -12,7 +12,11 @@ import (
 
 // function returns the extent of the function at vaddr, which is in the text.
 func (v *prover) function(vaddr uint64) elfimg.Frame {
+	if vaddr >= v.frame.Start && vaddr < v.frame.End {
+		return v.frame
+	}
 	if f, ok := v.img.FrameAt(vaddr); ok {
+		v.frame = f
 		return f
 	}
 	if v.starts == nil {

@@ -42,6 +42,8 @@ type prover struct {
 	t     *text
 	img   *elfimg.Image
 	frame elfimg.Frame // the last one asked for
+	// noReturn remembers which functions never return.
+	noReturn map[uint64]bool
 	// starts is where functions begin, for code without frames; see function.
 	starts []uint64
 }

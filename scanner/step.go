@@ -65,6 +65,18 @@ func definition(w a64.Word, vaddr uint64, reg uint32) step {
 // and no jump beyond its end. glibc 2.41's __internal_syscall_cancel calls such
 // a function right before its svc.
 func (v *prover) neverReturns(vaddr uint64) bool {
+	never, asked := v.noReturn[vaddr]
+	if !asked {
+		if v.noReturn == nil {
+			v.noReturn = map[uint64]bool{}
+		}
+		never = v.endless(vaddr)
+		v.noReturn[vaddr] = never
+	}
+	return never
+}
+
+func (v *prover) endless(vaddr uint64) bool {
 	f, ok := v.img.FrameAt(vaddr)
 	if !ok || f.Start != vaddr {
 		return false
