@@ -17,7 +17,6 @@ package cachefmt
 import (
 	"cmp"
 	"encoding/hex"
-	"iter"
 	"slices"
 
 	"svcrelay/scanner"
@@ -91,28 +90,6 @@ func (t *Table) Find(svc uint32) (Entry, bool) {
 	return t.Entries[i], true
 }
 
-// Counts yields each syscall number of the table, NoNumber last, and how many
-// entries have it: what stays comparable when a new build moves every offset.
-func (t *Table) Counts() iter.Seq2[uint16, int] {
-	numbers := make([]uint16, len(t.Entries))
-	for i, e := range t.Entries {
-		numbers[i] = e.Number
-	}
-	slices.Sort(numbers)
-	return func(yield func(uint16, int) bool) {
-		for i := 0; i < len(numbers); {
-			n := i
-			for n < len(numbers) && numbers[n] == numbers[i] {
-				n++
-			}
-			if !yield(numbers[i], n-i) {
-				return
-			}
-			i = n
-		}
-	}
-}
-
 // Key sizes: lld's --build-id=fast has 8 bytes, GNU ld's default 20. Shorter
 // ones identify nothing, longer ones do not fit.
 const (
@@ -158,9 +135,12 @@ func (k Key) Compare(other Key) int {
 }
 
 // valid tells whether a table may carry k.
-func (k Key) valid() bool {
-	if k.Hashed {
-		return len(k.ID) == hashKeySize
+func (k Key) valid() bool { return keyFits(len(k.ID), k.Hashed) }
+
+// keyFits tells whether a key may have size bytes.
+func keyFits(size int, hashed bool) bool {
+	if hashed {
+		return size == hashKeySize
 	}
-	return len(k.ID) >= minBuildID && len(k.ID) <= maxBuildID
+	return size >= minBuildID && size <= maxBuildID
 }

@@ -7,6 +7,7 @@
 // before its svc, but that of a cancellation bridge is its entry, many words
 // earlier. Because entries are sorted by svc and each must begin behind the end
 // of the one before, one pass proves that no two entries share a word.
+
 package cachefmt
 
 import "svcrelay/scanner"
@@ -41,8 +42,8 @@ func (t *Table) check() error {
 	if err := checkWindow(t.Window); err != nil {
 		return err
 	}
-	if !t.Key.valid() {
-		return broken(ErrKey, hdrKeySize, "%d bytes, hashed %t", len(t.Key.ID), t.Key.Hashed)
+	if err := checkKeySize(len(t.Key.ID), t.Key.Hashed); err != nil {
+		return err
 	}
 	return checkBody(t)
 }
@@ -60,6 +61,13 @@ func checkCounts(ranges, entries uint64) error {
 func checkWindow(n int) error {
 	if n < 1 || n > MaxWindow {
 		return broken(ErrWindow, hdrWindow, "%d words, want 1 to %d", n, MaxWindow)
+	}
+	return nil
+}
+
+func checkKeySize(n int, hashed bool) error {
+	if !keyFits(n, hashed) {
+		return broken(ErrKey, hdrKeySize, "%d bytes, hashed %t", n, hashed)
 	}
 	return nil
 }
@@ -124,14 +132,6 @@ func checkEntries[B body](b B) error {
 		prev, end = e.Svc, to
 	}
 	return nil
-}
-
-// A position is that of an entry, for errors.
-type position struct{ entry, offset int }
-
-func (p position) broken(err error, field int, format string, args ...any) error {
-	args = append([]any{p.entry}, args...)
-	return broken(err, p.offset+field, "entry %d: "+format, args...)
 }
 
 // checkMeaning checks the fields that need no other entry and no range.

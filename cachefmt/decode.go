@@ -1,5 +1,6 @@
 // From bytes to a table. The length is checked against the counts before the
 // checksum is: a truncated download then says so, instead of "bad checksum".
+
 package cachefmt
 
 import "iter"
@@ -159,8 +160,8 @@ func (v View) checkHeader() error {
 
 // checkKey checks the key's size, and that its padding is zero.
 func (v View) checkKey() error {
-	if n := v.keySize(); n < minBuildID || n > maxBuildID || v.hashed() && n != hashKeySize {
-		return broken(ErrKey, hdrKeySize, "%d bytes, hashed %t", n, v.hashed())
+	if err := checkKeySize(v.keySize(), v.hashed()); err != nil {
+		return err
 	}
 	for i := hdrKey + v.keySize(); i < headerSize; i++ {
 		if v.b[i] != 0 {

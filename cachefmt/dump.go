@@ -1,5 +1,6 @@
 // A table as text, for people and for diff. One fact a line, offsets in hex of
 // one width: so a diff of two dumps shows exactly what differs.
+
 package cachefmt
 
 import (

@@ -1,5 +1,6 @@
 // From a table to bytes. Encode refuses what Decode would refuse, so that a
 // table that was written can always be read.
+
 package cachefmt
 
 import (

@@ -1,6 +1,7 @@
 // Why an encoding is refused. Every reason has its own sentinel, because a
 // loader, a test and the C reader must be able to tell them apart; FORMAT.md
 // lists them in the order in which they are looked for.
+
 package cachefmt
 
 import (
@@ -49,4 +50,12 @@ func (e *FormatError) Unwrap() error { return e.Err }
 // broken makes a FormatError.
 func broken(err error, offset int, format string, args ...any) error {
 	return &FormatError{Err: err, Offset: int64(offset), Detail: fmt.Sprintf(format, args...)}
+}
+
+// A position is that of an entry, for errors.
+type position struct{ entry, offset int }
+
+func (p position) broken(err error, field int, format string, args ...any) error {
+	args = append([]any{p.entry}, args...)
+	return broken(err, p.offset+field, "entry %d: "+format, args...)
 }

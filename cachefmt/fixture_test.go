@@ -1,6 +1,7 @@
 // One table that has everything (every kind, every flag, a bridge, three
 // ranges), and the ways to break it. The same list of broken encodings feeds the
 // decoder, the encoder, the C reader and the fuzz targets.
+
 package cachefmt
 
 import (

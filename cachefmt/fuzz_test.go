@@ -2,6 +2,7 @@
 // accepted is encoded again to the same bytes. Bytes that a fuzzer changes never
 // have the right checksum, so each input is also tried with its checksum put
 // right: the rules behind it are where the mistakes would be.
+
 package cachefmt
 
 import (

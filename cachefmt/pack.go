@@ -12,6 +12,7 @@
 //
 // with nothing behind the last table. It has no checksum of its own: each table
 // has one, and so has the zstd frame.
+
 package cachefmt
 
 import (

@@ -1,6 +1,7 @@
 // A second opinion in C. testdata/reader.c knows only FORMAT.md; over every
 // table of the other tests, good and broken, it must print what Go prints and
 // refuse where and why Go refuses.
+
 package cachefmt
 
 import (

@@ -1,6 +1,7 @@
 // From the sites of an image to its table. An image that has no build-ID, or one
 // that is no identity, is named by the hash of its code instead: it must work as
 // well, and its code is what the table is about.
+
 package cachefmt
 
 import (

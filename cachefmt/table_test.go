@@ -111,26 +111,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestCounts(t *testing.T) {
-	type count struct {
-		Number uint16
-		N      int
-	}
-	table := sample()
-	table.Entries[0].Number = 79
-	var got []count
-	for number, n := range table.Counts() {
-		got = append(got, count{number, n})
-	}
-	want := []count{{0, 1}, {48, 1}, {79, 2}, {MaxNumber, 1}, {NoNumber, 2}}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("Counts() differs (-want +got):\n%s", d)
-	}
-	for range table.Counts() {
-		break
-	}
-}
-
 func TestDump(t *testing.T) {
 	want, err := os.ReadFile("testdata/sample.dump")
 	if err != nil {

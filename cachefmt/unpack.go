@@ -1,6 +1,7 @@
 // Reading a pack, table by table, from a stream that may be hostile. zstd can
 // turn a few bytes into gigabytes and ask for a window as large: the reader takes
 // at most MaxPackSize bytes of it, one table at a time, with a small window.
+
 package cachefmt
 
 import (

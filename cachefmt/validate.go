@@ -7,6 +7,7 @@
 // number is the scan's too; a relay does not depend on it, it reads x8. Whether
 // the hook must be the svc because a branch lands on it is also the scan's to
 // say: so a hook that is the svc is never denied.
+
 package cachefmt
 
 import (

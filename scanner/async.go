@@ -1,6 +1,7 @@
 // Asynchronous cancellation. glibc <= 2.40 brackets a cancellable svc with two
 // calls that switch the thread to asynchronous cancellation and back: 50 svcs
 // of 2.31's libc and 54 of 2.36's. A relay there can be unwound at any word.
+
 package scanner
 
 import "svcrelay/scanner/a64"

@@ -3,6 +3,7 @@
 // The speed lines that the project holds itself to, compared in one run: finding
 // every svc word against summing the same words, and a whole scan against
 // objdump -d of the same file. `make bench`.
+
 package scanner_test
 
 import (

@@ -14,6 +14,7 @@
 // the thread for ever (both measured), so the hook is the entry. 2.41 and 2.43
 // reach it through __internal_syscall_cancel, which has an svc of its own;
 // 2.44 calls it from every wrapper.
+
 package scanner
 
 import "svcrelay/scanner/a64"

@@ -3,6 +3,7 @@
 // What must be true of the real libraries that `make corpus` fetches. The counts
 // were made by other tools (objdump, a full control-flow analysis); the debug
 // packages' symbols say which function a word is in.
+
 package scanner_test
 
 import (

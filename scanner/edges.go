@@ -2,6 +2,7 @@
 // lands. Libc 2.43 has some 70,000 of them in 301,000 words, and what costs is
 // not reading the words but guessing which of them are branches: so the pass
 // first collects positions without a conditional jump, then works them off.
+
 package scanner
 
 import (
@@ -81,8 +82,12 @@ func (t *text) collect(hide func(vaddr uint64) bool) {
 	}
 }
 
-// release gives t's links to the next scan.
-func (t *text) release() { linkPool.Put(&t.links) }
+// release gives t's links, and nothing else of t, to the next scan.
+func (t *text) release() {
+	links := t.links
+	t.links = nil
+	linkPool.Put(&links)
+}
 
 func (c *collector) span(s *span) {
 	for base := pos(0); base < s.words(); base += chunk {

@@ -1,6 +1,7 @@
 // Which function a word is in. Frames tell, where an image has them; musl's libc
 // has none for its C code, so there a function reaches from one address that is
 // called or exported to the next.
+
 package scanner
 
 import (

@@ -1,6 +1,7 @@
 // Where a site is hooked. The word before the svc is the choice at every
 // windowed site of glibc 2.31 to 2.44: it runs anywhere and nothing jumps past
 // it, and the svc stays at its own pc for every call that is declined.
+
 package scanner
 
 import "svcrelay/scanner/a64"

@@ -2,6 +2,7 @@
 // has 200 br words; those in functions without a site do not matter, since a
 // jump table stays inside its function and everything else goes to an address
 // that some relocation or adr names.
+
 package scanner
 
 import (

@@ -9,6 +9,7 @@
 //	br      xA                      br      xA
 //
 // The table's address may come from far away, so it is asked for like a number.
+
 package scanner
 
 import (

@@ -1,13 +1,13 @@
-// Which registers may be read after an svc before they are written. In 2.43's
-// libc 39 of 418 svcs keep any of x1-x18 live and none keeps the flags; a relay
-// needs scratch registers, and this tells which are free.
+// Which registers may be read after an svc before they are written: a relay needs
+// scratch registers, and this tells which are free. None of the accepted sites of
+// glibc 2.31 to 2.43 keeps the flags, x16 or x17.
 //
 // The answer never says dead where code reads: paths are followed through
-// branches, a call reads what its callee may take as arguments, and unknown
-// words, indirect jumps and an exhausted budget read everything. A return reads
-// what AAPCS64 preserves; in a function that is not exported also x0-x15 and x18,
-// since
-// GCC's -fipa-ra lets a local caller rely on them.
+// branches and switches, a call reads what its callee may take as arguments, and
+// unknown words, indirect jumps and an exhausted budget read everything. A return
+// reads what AAPCS64 preserves; in a function that is not exported also x0-x15
+// and x18, since GCC's -fipa-ra lets a local caller rely on them.
+
 package scanner
 
 import "svcrelay/scanner/a64"
@@ -16,7 +16,7 @@ const (
 	arguments a64.Regs = 1<<9 - 1                 // x0-x8
 	scratch   a64.Regs = 1<<16 | 1<<17            // ip0, ip1: any call may write them
 	preserved a64.Regs = 0x7ff8_0000 &^ (1 << 30) // x19-x29
-	ipaRa     a64.Regs = 1<<16 - 1                // x0-x15
+	ipaRa     a64.Regs = 1<<16 - 1 | 1<<18        // x0-x15, x18
 	linkReg   a64.Regs = 1 << 30                  // x30
 )
 

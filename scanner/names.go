@@ -1,5 +1,6 @@
 // Which function a site is in, when symbols tell. Several names often share one
 // address (open, open64, __open); the choice must not depend on their order.
+
 package scanner
 
 import (
@@ -35,7 +36,8 @@ func nameSites(img *elfimg.Image, sites []Site) (exported []bool) {
 	}
 	for i, f := range best {
 		if f.Name != "" {
-			sites[i].Function, sites[i].Offset = f.Name, sites[i].Vaddr-f.Vaddr
+			// A copy: the name is part of a string that holds the whole table.
+			sites[i].Function, sites[i].Offset = strings.Clone(f.Name), sites[i].Vaddr-f.Vaddr
 		}
 	}
 	return exported

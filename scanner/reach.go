@@ -1,6 +1,8 @@
 // Reaching definitions of one register, backwards over every path. It answers
-// two questions: does each path to an svc carry the same number, and which
-// constant or argument does a caller of the cancellation bridge pass on.
+// three questions: does each path to an svc carry the same number, which constant
+// or argument does a caller of the cancellation bridge pass on, and where is the
+// table of a switch.
+
 package scanner
 
 import "svcrelay/scanner/elfimg"
@@ -36,8 +38,8 @@ func (v value) join(o value) value {
 const reachBudget = 2000
 
 // A prover answers questions about a text. Its answers follow direct branches,
-// function entries and the indirect targets in hidden; they take a call's
-// return for granted, since x8 does not survive one.
+// function entries and the indirect targets in hidden. What a call may change is
+// unknown after it; after a function that never returns, nothing comes.
 type prover struct {
 	t     *text
 	img   *elfimg.Image
@@ -90,7 +92,7 @@ func (q *query) before(p pos, reg uint32) value {
 		}
 		s := q.t.spanOf(p)
 		if s == nil {
-			return v.join(value{kind: unknown})
+			return value{kind: unknown}
 		}
 		i := p - s.first
 		entry := q.entry(p)

@@ -1,6 +1,7 @@
 // Recognising one site again, from the few words around it: how a table is
 // checked against an image without a scan. What needs the whole image, the proof
 // and whether a branch lands on the svc, is not asked again.
+
 package scanner
 
 import (

@@ -70,7 +70,7 @@ type scan struct {
 	proofs   map[uint64]bool // by function start: are its indirect jumps understood
 }
 
-// wordsPerSvc is fewer than any libc has: 2.31 has 370, 2.43 720.
+// wordsPerSvc is about what the densest glibc has: 2.31 has 370, 2.43 720.
 const wordsPerSvc = 350
 
 func newScan(img *elfimg.Image, opt Options) (*scan, error) {
@@ -153,6 +153,7 @@ func (s *scan) prove(sp *span, i pos, site *Site) {
 			edge = true
 			agree = agree && s.sameNumber(sp.first+k, site.Number)
 		}
+		// Stricter than hiddenAt: a pad of any kind has no business in a window.
 		if s.img.Property.BTI && sp.at(k).IsLandingPad() || sp.hidden != nil && sp.hidden.has(k) {
 			agree = false
 		}

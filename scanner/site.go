@@ -4,6 +4,7 @@
 // Refuse and one of the reasons below; libc 2.43 has 418 svc words and only
 // about 60 of them are worth a relay, so refusals are the normal case and each
 // is counted, printed by --explain and tested.
+
 package scanner
 
 import "svcrelay/scanner/a64"
@@ -18,8 +19,8 @@ const (
 	// callers: glibc's __syscall_cancel_arch, and the non-cancelling svc of
 	// __internal_syscall_cancel. Its relay decides on x8 at run time.
 	Bridge
-	// Call is a bl (or a tail call's b) that reaches a Bridge with a constant
-	// number. Its Vaddr is the branch's.
+	// Call is a bl (or a tail call's b) that reaches a Bridge, as a rule with a
+	// constant number. Its Vaddr is the branch's.
 	Call
 )
 
@@ -57,7 +58,7 @@ const (
 	HookNone     HookReason = iota
 	HookBefore              // the word before the svc: position-independent, nothing jumps past it
 	HookSvcEdge             // the svc itself: a branch lands on it and would miss the word before
-	HookSvcFixed            // the svc itself: the word before reads its own address or guards an entry
+	HookSvcFixed            // the svc itself: the word before reads its own address, branches, or guards an entry
 	HookEntry               // the entry word (bti c) of a cancellation bridge
 	HookCall                // the branch itself: it can be retargeted
 )

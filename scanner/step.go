@@ -1,4 +1,5 @@
 // One step of a backward walk: what the word before says about a register.
+
 package scanner
 
 import "svcrelay/scanner/a64"

@@ -1,6 +1,7 @@
 // The executable words of an image, addressed by position. A position is a
 // word's distance in words from the lowest executable address, so that 32 bits
 // hold it: libc 2.43 has 301,000 of them.
+
 package scanner
 
 import (

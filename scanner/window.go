@@ -2,6 +2,7 @@
 // decided by decoding each word, since an allow-list of harmless moves loses
 // readlinkat and getcwd in ld.so (add x19, sp, #48; mov x29, sp) and faccessat2
 // in libc (a stack guard load).
+
 package scanner
 
 import "svcrelay/scanner/a64"

@@ -16,7 +16,7 @@ type wording struct{ slug, sentence string }
 var kindWords = [...]wording{
 	Svc:    {"svc", "An svc whose number, if any, is loaded in its window."},
 	Bridge: {"bridge", "An svc whose number arrives in a register from many callers."},
-	Call:   {"call", "A branch that reaches a bridge with a constant number."},
+	Call:   {"call", "A branch that reaches a bridge, as a rule with a constant number."},
 }
 
 var verdictWords = [...]wording{
@@ -31,7 +31,7 @@ var reasonWords = [...]wording{
 	NumberFromMemory:  {"number-from-memory", "x8 is loaded from memory, so the number is only known at run time."},
 	NumberComputed:    {"number-computed", "x8 is built by something other than one plain movz: a shifted movz, a movk, arithmetic."},
 	NumberTooFar:      {"number-too-far", "No word of the window writes x8: the number is set further back."},
-	WindowBranch:      {"window-branch", "A branch, call or return ends the window before a word that writes x8."},
+	WindowBranch:      {"window-branch", "A branch, call, return or trap ends the window before a word that writes x8."},
 	WindowUnknown:     {"window-unknown", "A word that the scanner does not know ends the window before a word that writes x8."},
 	WindowStart:       {"window-start", "The executable range starts inside the window, before a word that writes x8."},
 	NumberConflict:    {"number-conflict", "Another path reaches the svc with another number, or with one that cannot be told."},
@@ -87,6 +87,14 @@ func (f Flags) String() string {
 		return "-"
 	}
 	return strings.Join(slugs, ",")
+}
+
+// Slugs returns the slugs of f's flags.
+func (f Flags) Slugs() []string {
+	if f == 0 {
+		return []string{}
+	}
+	return strings.Split(f.String(), ",")
 }
 
 // Kinds returns every kind, in the order of their values.

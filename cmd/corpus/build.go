@@ -1,6 +1,7 @@
 // From packages to a corpus, one suite at a time. What is on disk and right is
 // kept; the network is asked only for a suite of which a package is missing or
 // wrong, and then from its signature down.
+
 package main
 
 import (

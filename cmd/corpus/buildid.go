@@ -1,5 +1,6 @@
 // The GNU build-ID of an unpacked file. debug/elf serves here, not the project's
 // own view of an image: the corpus is what that view is tested with.
+
 package main
 
 import (

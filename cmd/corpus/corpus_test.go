@@ -1,5 +1,6 @@
 // The corpus made from the small archive of package debian's test data: what a
 // run asks the network for, what it leaves alone, and what it repairs.
+
 package main
 
 import (

@@ -1,4 +1,5 @@
 // Picking packages out of an index of 60,000.
+
 package main
 
 import (

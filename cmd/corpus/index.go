@@ -1,6 +1,7 @@
 // index.tsv: every file of the corpus with its hash. It is the memory that lets
 // a second run trust the files without asking anybody, and the list that tests
 // read instead of guessing names.
+
 package main
 
 import (

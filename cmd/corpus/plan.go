@@ -2,6 +2,7 @@
 // shape of its own: 2.31 keeps threads and timers in libraries of their own and
 // names files by version, 2.36 cancels asynchronously, 2.41 and 2.43 have the
 // cancellation bridge.
+
 package main
 
 import (

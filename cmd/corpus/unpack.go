@@ -1,6 +1,7 @@
 // The images out of the packages, and the debug files that belong to them. A
 // debug package holds some 300 files; only those with an image's build-ID are
 // kept, so the images of all packages come first.
+
 package main
 
 import (

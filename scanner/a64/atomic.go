@@ -2,6 +2,7 @@
 // loads and stores whose register fields change sides from word to word. cas
 // writes the register it compares, stxr the one that tells how it went, and a
 // cpy all three of its registers.
+
 package a64
 
 // exclusive decodes ldxr, stxr, ldar, stlr, their pairs, cas and casp.

@@ -1,6 +1,7 @@
 // Branches (DDI 0487, C4.1.93): who can arrive where. A direct branch reaches
 // +-128 MiB (b, bl), +-1 MiB (b.cond, cbz) or +-32 KiB (tbz); the proof of a
 // syscall number rests on every such target of an image being known.
+
 package a64
 
 // IsBranch reports whether w is a direct branch: b, bl, b.cond, cbz or tbz.

@@ -1,5 +1,6 @@
 // Exclusives, atomics, memory tags, memory copies, and vector structures: what is
 // read and what is written differs from word to word.
+
 package a64
 
 var atomicRows = []row{

@@ -1,5 +1,6 @@
 // Branches and system words. The flow is what a walk of code lives by; the flags
 // of rndr and the x30 of paciasp are what it forgets.
+
 package a64
 
 var branchRows = []row{

@@ -1,5 +1,6 @@
 // Data processing with an immediate. sp is in no set, and neither is the zero
 // register: and, orr, eor and add write sp where ands and subs write zr.
+
 package a64
 
 var immediateRows = []row{

@@ -1,5 +1,6 @@
 // Loads and stores of one register and of pairs: data against address, and the
 // base that a pre- or post-indexed access writes back.
+
 package a64
 
 var memoryRows = []row{

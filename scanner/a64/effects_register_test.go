@@ -1,4 +1,5 @@
 // Data processing on registers.
+
 package a64
 
 var registerRows = []row{

@@ -1,5 +1,6 @@
 // What every class of word reads and writes: one row a case, in the
 // effects_*_test.go files. The assembler checks that a row's word is its text.
+
 package a64
 
 import (

@@ -1,5 +1,6 @@
 // Words that a64 must not step over: one field away from words it knows, or
 // known to others and refused here.
+
 package a64
 
 // unknownRows are words with the reason why, and the mnemonic that objdump

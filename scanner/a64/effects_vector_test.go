@@ -1,5 +1,6 @@
 // Floating point and Advanced SIMD: which words meet a general register or the
 // flags. Registers 8 and 0 of the vector side must never show up as x8 and x0.
+
 package a64
 
 var vectorRows = []row{

@@ -1,6 +1,7 @@
 // Encoders for the words that relays are made of, all in x form. A branch that
 // does not reach returns false: the +-128 MiB of b and bl decide where relays
 // may lie.
+
 package a64
 
 // B encodes a b at pc to target; false when out of reach or misaligned.

@@ -1,6 +1,7 @@
 // Every encoder against its word, written out, and that word against two
 // disassemblers' authors: arm64asm must print the text and the GNU assembler
 // must make the word of it.
+
 package a64
 
 import (

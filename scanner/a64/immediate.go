@@ -1,6 +1,7 @@
 // Data processing with an immediate (DDI 0487, C4.1.92). movz is the word this
 // project lives on: in glibc 2.31 to 2.44 every windowed syscall number is one
 // unshifted movz of x8 or w8.
+
 package a64
 
 import "math/bits"

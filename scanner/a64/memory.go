@@ -1,6 +1,7 @@
 // Loads and stores (DDI 0487, C4.1.94). Three ways to write x8 hide here: as
 // the loaded register, as the second of a pair, and as the base of a pre- or
 // post-indexed access.
+
 package a64
 
 // memory decodes op0 = x1x0.

@@ -2,6 +2,7 @@
 // objdump prints, with no look at the encoding. Nearly all of A64 follows one
 // sentence, "the first operand is written and the others are read"; the lists
 // below are the exceptions to it.
+
 package a64
 
 import (

@@ -1,4 +1,5 @@
 // Every word of a real libc and dynamic loader, against the model.
+
 package a64
 
 import (

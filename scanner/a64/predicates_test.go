@@ -1,4 +1,5 @@
 // The predicates of one word.
+
 package a64
 
 import (

@@ -1,5 +1,6 @@
 // Words that no compiler made: the tables' words with bits flipped, and noise.
 // The seed is fixed, so that a failure is a row waiting to be added.
+
 package a64
 
 import (

@@ -1,5 +1,6 @@
 // The predicates and field readers, at the edge of what they accept: one row
 // that they read and its neighbours that they must leave alone.
+
 package a64
 
 import "testing"

@@ -1,6 +1,7 @@
 // Data processing on registers (DDI 0487, C4.1.95). Conditional selects of w8
 // and 3-source multiplies are why "writes x8" is decided by decoding: an
 // allow-list of moves loses real sites.
+
 package a64
 
 // register decodes op0 = x101.

@@ -1,6 +1,7 @@
 // Exceptions, hints, barriers and system registers (DDI 0487, C4.1.93). Two of
 // them surprise: paciasp and its kin are in the hint space and yet write x30,
 // and mrs of RNDR writes the flags.
+
 package a64
 
 // svcUse is what the kernel reads at svc #0: the arguments and the number.

@@ -1,5 +1,6 @@
 // The readers that follow a jump table: a load of an entry and the add of it to
 // the table's address. And Loads, which tells a number from memory apart.
+
 package a64
 
 import "testing"

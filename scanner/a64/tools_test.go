@@ -1,6 +1,7 @@
 // The GNU cross tools are the oracle of this package's tests: they were written
 // by others, from the same manual. A missing tool is a failure and not a skip,
 // because without them most of these tests would prove nothing.
+
 package a64
 
 import (

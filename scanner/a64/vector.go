@@ -1,6 +1,7 @@
 // Floating point and Advanced SIMD (DDI 0487, C4.1.96). Only a handful of these
 // words touch a general register or the flags; all others are Next with empty
 // sets, which is all that a window or a live mask needs of them.
+
 package a64
 
 import "math/bits"

@@ -194,7 +194,7 @@ func refusedThere(b *Build, key Key) string {
 
 // place is "openat in open64".
 func place(key Key) string {
-	call := callName(key.Number)
+	call := CallName(key.Number)
 	if key.Number == scanner.NoNumber {
 		call = "any call"
 	}
@@ -209,7 +209,7 @@ func caseOf(number int) string {
 	if number == scanner.NoNumber {
 		return "bridges"
 	}
-	return callName(number)
+	return CallName(number)
 }
 
 func siteNoun(kind scanner.Kind) string {

@@ -197,8 +197,8 @@ func (c Cell) String() string {
 	return strings.Join(parts, "+")
 }
 
-// callName is the word for a syscall number in text.
-func callName(number int) string {
+// CallName is the word for a syscall number in text: "-" for scanner.NoNumber.
+func CallName(number int) string {
 	if number == scanner.NoNumber {
 		return "-"
 	}

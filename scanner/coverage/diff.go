@@ -18,9 +18,9 @@ type Change string
 
 const (
 	Lost   Change = "lost"   // none are left
-	Fewer  Change = "fewer"  //
+	Fewer  Change = "fewer"  // of the same kinds
 	Moved  Change = "moved"  // of other kinds: one call through a bridge can stand for two svcs
-	More   Change = "more"   //
+	More   Change = "more"   // of the same kinds
 	Gained Change = "gained" // there were none
 )
 

@@ -4,9 +4,7 @@
 
 package coverage
 
-import (
-	"strings"
-)
+import "strings"
 
 const lowerHex = "0123456789abcdef"
 

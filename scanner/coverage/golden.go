@@ -106,6 +106,6 @@ func (s Section) write(w io.Writer) {
 
 func writeSites(line func(...string), verb string, sites map[Key]int) {
 	for _, k := range unionKeys(sites, nil, compareKeys) {
-		line(verb, callName(k.Number), k.Kind.String(), escape(k.Function), fmt.Sprint(sites[k]))
+		line(verb, CallName(k.Number), k.Kind.String(), escape(k.Function), fmt.Sprint(sites[k]))
 	}
 }

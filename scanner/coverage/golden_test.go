@@ -156,8 +156,8 @@ func TestParseGoldenCounts(t *testing.T) {
 
 func TestCallNumberUndoesCallName(t *testing.T) {
 	for _, number := range []int{scanner.NoNumber, -2, 0, 56, 244, 999, 1 << 20} {
-		if got, ok := callNumber(callName(number)); got != number || !ok {
-			t.Errorf("callNumber(%q) = %d, %t, want %d, true", callName(number), got, ok, number)
+		if got, ok := callNumber(CallName(number)); got != number || !ok {
+			t.Errorf("callNumber(%q) = %d, %t, want %d, true", CallName(number), got, ok, number)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func newPageSite(s scanner.Site, note string) pageSite {
 		distance = strconv.Itoa(s.Distance)
 	}
 	return pageSite{
-		Call: callName(s.Number), Function: escape(s.Function), Kind: s.Kind.String(),
+		Call: CallName(s.Number), Function: escape(s.Function), Kind: s.Kind.String(),
 		Vaddr: fmt.Sprintf("0x%x", s.Vaddr), Hook: fmt.Sprintf("0x%x", s.Hook),
 		Distance: distance, Note: note,
 	}

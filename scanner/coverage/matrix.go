@@ -23,8 +23,7 @@ type Row struct {
 // row says what a Row counts.
 type row struct {
 	section section
-	number  int            // of a call
-	reason  scanner.Reason // of a refusal
+	number  int // of a call
 }
 
 type section uint8
@@ -54,7 +53,7 @@ func NewMatrix(builds []*Build) *Matrix {
 	}
 	m.addTotals(counts)
 	for _, reason := range scanner.Reasons() {
-		m.add(reason.String(), row{section: refusedRows, reason: reason}, counts,
+		m.add(reason.String(), row{section: refusedRows}, counts,
 			func(c Counts) Cell { return c.refused(reason) })
 	}
 	m.Rows = slices.DeleteFunc(m.Rows, Row.needless)

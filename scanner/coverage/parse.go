@@ -225,7 +225,7 @@ func (p *parser) number(word string, least int) (int, error) {
 
 func (p *parser) word(word string) error { return p.fault(strconv.QuoteToASCII(word), ErrWord) }
 
-// callNumber undoes callName.
+// callNumber undoes CallName.
 func callNumber(word string) (int, bool) {
 	if word == "-" {
 		return scanner.NoNumber, true
@@ -235,7 +235,7 @@ func callNumber(word string) (int, bool) {
 	}
 	digits, _ := strings.CutPrefix(word, "syscall-")
 	n, err := strconv.ParseInt(digits, 10, 32)
-	return int(n), err == nil && callName(int(n)) == word
+	return int(n), err == nil && CallName(int(n)) == word
 }
 
 func kindOf(word string) (scanner.Kind, bool) {

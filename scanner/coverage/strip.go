@@ -123,7 +123,7 @@ func siteTitle(s scanner.Site) string {
 	text := "number not known"
 	switch {
 	case s.Number != scanner.NoNumber:
-		text = callName(s.Number)
+		text = CallName(s.Number)
 	case s.Kind == scanner.Bridge:
 		text = "bridge"
 	}

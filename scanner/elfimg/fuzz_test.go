@@ -23,7 +23,6 @@ func visit(t *testing.T, m *Image) {
 	checkCode(t, m)
 	checkUnwind(t, m)
 	m.Libc()
-	m.Glibc()
 	if s, e := m.Hole(); s > e || s == e && s != 0 {
 		t.Errorf("Hole() = %#x, %#x", s, e)
 	}

@@ -290,7 +290,7 @@ func TestLibc(t *testing.T) {
 		}
 	}
 	m := open(t, elftest.Build(full()))
-	if v := m.Glibc(); v != "2.31" {
-		t.Errorf("Glibc() = %q, want 2.31", v)
+	if n, v := m.Libc(); n != "glibc" || v != "2.31" {
+		t.Errorf("Libc() = %q, %q, want glibc, 2.31", n, v)
 	}
 }

@@ -35,14 +35,6 @@ func (m *Image) Libc() (name, version string) {
 	return "", ""
 }
 
-// Glibc returns the version of a glibc image, or "".
-func (m *Image) Glibc() string {
-	if name, v := m.Libc(); name == "glibc" {
-		return v
-	}
-	return ""
-}
-
 // banner looks behind the code first, where glibc keeps its strings.
 func (m *Image) banner() string {
 	code := 0

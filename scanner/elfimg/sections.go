@@ -123,11 +123,10 @@ func (m *Image) section(i uint32) []byte {
 		return nil
 	}
 	s := &m.file.Sections[i]
-	if s.Type == shtNobits || !within(s.FileOffset, s.Size, uint64(len(m.Raw))) {
+	if s.Type == shtNobits {
 		return nil
 	}
-	end := s.FileOffset + s.Size
-	return m.Raw[s.FileOffset:end:end]
+	return m.fileBytes(s.FileOffset, s.Size)
 }
 
 // sectionName cuts names short: thousands of sections may share one long name.
@@ -136,12 +135,15 @@ func (m *Image) sectionName(s *elf_reader.ELF64SectionHeader) string {
 }
 
 // Bytes returns r's bytes, a sub-slice of Raw; nil when r leaves the file.
-func (m *Image) Bytes(r Range) []byte {
-	if !within(r.Off, r.Size, uint64(len(m.Raw))) {
+func (m *Image) Bytes(r Range) []byte { return m.fileBytes(r.Off, r.Size) }
+
+// fileBytes returns size bytes at off, which end there; nil when they leave the file.
+func (m *Image) fileBytes(off, size uint64) []byte {
+	if !within(off, size, uint64(len(m.Raw))) {
 		return nil
 	}
-	end := r.Off + r.Size
-	return m.Raw[r.Off:end:end]
+	end := off + size
+	return m.Raw[off:end:end]
 }
 
 // Word returns the word at vaddr of an executable range.

@@ -129,11 +129,11 @@ func (m *Image) Hole() (start, end uint64) {
 
 // content returns the file bytes of a program header that is not a PT_LOAD.
 func (m *Image) content(i int, p *elf_reader.ELF64ProgramHeader) ([]byte, error) {
-	if !within(p.FileOffset, p.FileSize, uint64(len(m.Raw))) {
+	b := m.fileBytes(p.FileOffset, p.FileSize)
+	if b == nil {
 		return nil, fault(numbered("segment", i), p.FileOffset, withValue(ErrTruncated, uint64(len(m.Raw))))
 	}
-	end := p.FileOffset + p.FileSize
-	return m.Raw[p.FileOffset:end:end], nil
+	return b, nil
 }
 
 func (m *Image) readInterp() error {

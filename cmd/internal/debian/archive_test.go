@@ -1,5 +1,6 @@
 // The whole chain against the archive in testdata, which testdata/make-archive.sh
 // made: signature, index, packages; and what happens when a link of it is wrong.
+
 package debian
 
 import (

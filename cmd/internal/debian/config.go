@@ -1,6 +1,7 @@
 // apt's own configuration: where its sources are and which proxy it uses. It is
 // asked for with apt-config and not read from files, because it is spread over
 // a dozen of them; its keys are case-insensitive.
+
 package debian
 
 import (
@@ -17,8 +18,8 @@ import (
 // Config is what `apt-config dump` prints, keys in lower case.
 type Config map[string]string
 
-// ReadConfig asks apt for its configuration.
-func ReadConfig() (Config, error) {
+// readConfig asks apt for its configuration.
+func readConfig() (Config, error) {
 	out, err := exec.Command("apt-config", "dump").Output()
 	if err != nil {
 		return nil, fmt.Errorf("apt-config dump: %w", err)

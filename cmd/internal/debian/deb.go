@@ -1,5 +1,6 @@
-// The files inside a package. Only regular files are shown: whoever wants one
+// The files inside a package. Unpack shows only regular files: whoever wants one
 // file of a library needs no links, and a link is what leads an unpacker astray.
+
 package debian
 
 import (
@@ -18,6 +19,18 @@ const maxMember = 1 << 30
 // Unpack calls visit for each regular file of a package, with its name relative
 // to the root.
 func Unpack(deb string, visit func(name string, r io.Reader) error) error {
+	return Entries(deb, func(h *tar.Header, r io.Reader) error {
+		if h.Typeflag != tar.TypeReg {
+			return nil
+		}
+		return visit(h.Name, r)
+	})
+}
+
+// Entries calls visit for everything in a package, links and folders included.
+// The name in the header is clean and relative to the root, which is ".". What
+// a link's target is, visit has to judge.
+func Entries(deb string, visit func(h *tar.Header, r io.Reader) error) error {
 	cmd := exec.Command("dpkg-deb", "--fsys-tarfile", deb)
 	var talk strings.Builder
 	cmd.Stderr = &talk
@@ -42,7 +55,7 @@ func Unpack(deb string, visit func(name string, r io.Reader) error) error {
 	return nil
 }
 
-func walkTar(r io.Reader, visit func(name string, r io.Reader) error) error {
+func walkTar(r io.Reader, visit func(h *tar.Header, r io.Reader) error) error {
 	for tr := tar.NewReader(r); ; {
 		h, err := tr.Next()
 		if err == io.EOF {
@@ -51,14 +64,13 @@ func walkTar(r io.Reader, visit func(name string, r io.Reader) error) error {
 		if err != nil {
 			return err
 		}
-		if h.Typeflag != tar.TypeReg {
-			continue
-		}
 		if h.Size > maxMember {
 			return fmt.Errorf("%s: %d bytes are too many", h.Name, h.Size)
 		}
-		if err := visit(strings.TrimPrefix(path.Clean("/"+h.Name), "/"), tr); err != nil {
-			return fmt.Errorf("%s: %w", h.Name, err)
+		named := h.Name
+		h.Name = path.Clean(strings.TrimPrefix(path.Clean("/"+named), "/"))
+		if err := visit(h, tr); err != nil {
+			return fmt.Errorf("%s: %w", named, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 // Transfers. A file is written beside its final name, hashed as it arrives and
 // renamed once it is right. A mirror that stops sending would hang a build for
 // ever, so silence is bounded; the total time is not, since links are slow.
+
 package debian
 
 import (

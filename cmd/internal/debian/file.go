@@ -1,4 +1,5 @@
 // Files on this side: whole under their final name, or absent.
+
 package debian
 
 import (

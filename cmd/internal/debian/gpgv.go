@@ -2,6 +2,7 @@
 // a failure whenever one of several signatures comes from a key that an older
 // keyring lacks, which is normal for a suite newer than the machine. So, as apt
 // does, its status lines are read: one good signature is needed, a bad one refuses.
+
 package debian
 
 import (

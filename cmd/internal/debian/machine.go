@@ -1,5 +1,6 @@
 // What the machine says about its archive. Debian's cloud images do not name a
 // mirror in their sources but a file that lists mirrors, so that is read too.
+
 package debian
 
 import (
@@ -35,7 +36,7 @@ type Archive struct {
 
 // ReadMachine reads apt's configuration and sources.
 func ReadMachine() (Machine, error) {
-	conf, err := ReadConfig()
+	conf, err := readConfig()
 	if err != nil {
 		return Machine{}, err
 	}

@@ -1,6 +1,7 @@
 // A suite's package index, streamed: 60 MB of text that nobody needs at once.
 // Names in it become names on disk and in URLs, so their shape is checked here
 // and an entry of the wrong shape is an error, not a file somewhere else.
+
 package debian
 
 import (

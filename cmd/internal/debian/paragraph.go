@@ -1,6 +1,7 @@
 // Paragraphs of "Field: value" lines, the one syntax that apt sources, release
 // files and package indexes share. The surprise is the line length: a Provides
 // field of a real index is tens of kilobytes on one line.
+
 package debian
 
 import (

@@ -1,5 +1,6 @@
 // A suite's release file: who it says it is, until when it counts, and the hash
 // of each index. testing's expires a week after it was made, stable's never.
+
 package debian
 
 import (

@@ -1,6 +1,7 @@
 // apt sources in both of their formats, and which of them is the Debian archive.
 // Third parties also publish "bookworm main", so a name alone does not decide:
 // an entry that is signed by somebody else's key is not the archive.
+
 package debian
 
 import (

@@ -1,4 +1,5 @@
 // One suite of an archive, from its signature down to its packages.
+
 package debian
 
 import (

@@ -1,6 +1,7 @@
 // Writing a file so that its name is only ever seen with its whole content: a
 // temporary name in the same folder, fsync, rename. A killed writer leaves its
 // temporary file, which the next one finds unlocked and removes.
+
 package store
 
 import (

@@ -1,4 +1,5 @@
 // The manifest: which images the tables of a store were made from.
+
 package store
 
 import (

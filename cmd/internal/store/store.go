@@ -27,9 +27,6 @@ import (
 // Dir is where a rootfs keeps its tables.
 const Dir = "usr/lib/svcrelay"
 
-// maxTable bounds the bytes read for one table; a real one has about 3 KiB.
-const maxTable = 16 << 20
-
 // A Store is an open directory of tables.
 type Store struct{ root *os.Root }
 
@@ -99,7 +96,7 @@ func (s *Store) Put(k cachefmt.Key, table []byte) (written bool, err error) {
 func (s *Store) Get(k cachefmt.Key) (*cachefmt.Table, error) { return s.load(TablePath(k)) }
 
 func (s *Store) load(name string) (*cachefmt.Table, error) {
-	b, err := s.read(name, maxTable)
+	b, err := s.read(name, cachefmt.MaxSize)
 	if err != nil {
 		return nil, err
 	}
@@ -113,9 +110,6 @@ func (s *Store) load(name string) (*cachefmt.Table, error) {
 	return t, nil
 }
 
-// ErrTooBig is the error of a file beyond any size that a table may have.
-var ErrTooBig = errors.New("bigger than a table can be")
-
 // read returns a regular file of at most limit bytes.
 func (s *Store) read(name string, limit int64) ([]byte, error) {
 	f, err := s.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -128,7 +122,7 @@ func (s *Store) read(name string, limit int64) ([]byte, error) {
 	}
 	b, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(b)) > limit {
-		err = fmt.Errorf("%s: %w", name, ErrTooBig)
+		err = fmt.Errorf("%s: bigger than 0x%x bytes", name, limit)
 	}
 	return b, err
 }

@@ -67,7 +67,10 @@ func TestTablesTellsBadOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := filepath.Join(dir, "tables/ff")
-	for name, content := range map[string]string{"damaged.svct": string(b[:20]), "misplaced.svct": string(b)} {
+	for name, content := range map[string]string{
+		"damaged.svct": string(b[:20]), "misplaced.svct": string(b),
+		"full.svct": strings.Repeat("x", cachefmt.MaxSize), "huge.svct": strings.Repeat("x", cachefmt.MaxSize+1),
+	} {
 		if err := os.WriteFile(filepath.Join(bad, name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -85,10 +88,11 @@ func TestTablesTellsBadOnes(t *testing.T) {
 		problems = append(problems, err.Error())
 	}
 	text := strings.Join(problems, "\n")
-	if good != 1 || len(problems) != 3 {
+	if good != 1 || len(problems) != 5 {
 		t.Errorf("Tables yields %d good, want 1, and\n%s", good, text)
 	}
-	for _, want := range []string{"damaged.svct", "misplaced.svct: holds the table of build-id:", "pipe.svct: not a regular file"} {
+	for _, want := range []string{"damaged.svct", "misplaced.svct: holds the table of build-id:", "pipe.svct: not a regular file",
+		"full.svct: at 0x0: bad magic", "huge.svct: bigger than"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no problem about %q in\n%s", want, text)
 		}

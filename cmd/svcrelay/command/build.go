@@ -1,4 +1,5 @@
 // svcrelay build: tables for every image of the sources.
+
 package command
 
 import (
@@ -6,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -59,10 +61,6 @@ Running it again, or twice at once, changes nothing that is right already.`,
 	return cmd
 }
 
-func newReporter(cmd *cobra.Command) reporter {
-	return reporter{err: cmd.ErrOrStderr(), progress: newProgress(cmd.ErrOrStderr())}
-}
-
 func (b *build) run(ctx context.Context, out io.Writer, sources []string) error {
 	if err := b.check(); err != nil {
 		return err
@@ -77,7 +75,7 @@ func (b *build) run(ctx context.Context, out io.Writer, sources []string) error 
 		}
 	}
 	if len(b.rows) == 0 {
-		b.fail(fmt.Errorf("no image that a table could be made for"))
+		b.fail(errors.New("no image that a table could be made for"))
 	}
 	if err := b.writePack(); err != nil {
 		return err
@@ -153,7 +151,7 @@ func makeTable(m image, img *elfimg.Image, scan *scanner.Result) (made, error) {
 	if err != nil {
 		return made{}, err
 	}
-	b, err := t.Append(nil)
+	b, err := t.Encode()
 	if err != nil {
 		return made{}, err
 	}

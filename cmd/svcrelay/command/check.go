@@ -1,4 +1,5 @@
 // svcrelay check: for CI over many glibc builds.
+
 package command
 
 import (
@@ -7,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -61,7 +63,7 @@ func (c *check) run(cmd *cobra.Command, sources []string) error {
 		return err
 	}
 	if len(builds) == 0 {
-		r.fail(errors.New("no image found"))
+		r.fail(errNoImage)
 		return r.done()
 	}
 	r.progress.clear()
@@ -78,11 +80,7 @@ func (c *check) run(cmd *cobra.Command, sources []string) error {
 	if err := c.write(reports); err != nil {
 		return err
 	}
-	for _, report := range reports {
-		for _, f := range report.Findings {
-			r.finding(report.Build, f, f.Severity == coverage.Fail)
-		}
-	}
+	r.findings(reports)
 	return r.done()
 }
 
@@ -92,6 +90,14 @@ func reportsOf(g *coverage.Golden, builds []*coverage.Build) []coverage.Report {
 		reports[i] = coverage.Check(g, b)
 	}
 	return reports
+}
+
+func (r *reporter) findings(reports []coverage.Report) {
+	for _, report := range reports {
+		for _, f := range report.Findings {
+			r.finding(report.Build, f, f.Severity == coverage.Fail)
+		}
+	}
 }
 
 func (r *reporter) finding(b *coverage.Build, f coverage.Finding, fail bool) {
@@ -121,14 +127,17 @@ func (c *check) updateGolden(r *reporter, old *coverage.Golden, builds []*covera
 // and a stub without any svc word, as 2.34's libpthread, not at all.
 func (c *check) scan(cmd *cobra.Command, r *reporter, sources []string) ([]*coverage.Build, error) {
 	var builds []*coverage.Build
-	seen := map[string]bool{}
+	seen := map[string]*coverage.Build{}
 	err := each(cmd.Context(), &c.imageFlags, r, sources, buildOf, func(m *image, b *coverage.Build) {
-		switch {
+		switch have := seen[b.BuildID]; {
 		case m.err != nil:
 			r.refuse(m)
-		case !seen[b.BuildID] && len(b.Svcs) > 0:
-			seen[b.BuildID] = true
+		case len(b.Svcs) == 0:
+		case have == nil:
+			seen[b.BuildID] = b
 			builds = append(builds, b)
+		case !slices.Equal(have.Result.Sites, b.Result.Sites):
+			r.fail(fmt.Errorf("%s: build-ID %s is also that of %s, whose code is another", m.name(), b.BuildID, have.Source))
 		}
 	})
 	return builds, err

@@ -95,6 +95,10 @@ type reporter struct {
 	failed   bool
 }
 
+func newReporter(cmd *cobra.Command) reporter {
+	return reporter{err: cmd.ErrOrStderr(), progress: newProgress(cmd.ErrOrStderr())}
+}
+
 func (r *reporter) fail(err error) {
 	r.failed = true
 	r.note(err)

@@ -1,4 +1,5 @@
 // svcrelay diff: what one set of images or tables covers that another does not.
+
 package command
 
 import (

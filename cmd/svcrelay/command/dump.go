@@ -1,4 +1,5 @@
 // svcrelay dump: what is in a table or in a pack of them.
+
 package command
 
 import (
@@ -60,9 +61,12 @@ func readTables(name string) ([]*cachefmt.Table, error) {
 		return nil, unwrapPath(err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxTableFile))
+	b, err := io.ReadAll(io.LimitReader(f, maxTableFile+1))
 	if err != nil {
 		return nil, unwrapPath(err)
+	}
+	if len(b) > maxTableFile {
+		return nil, fmt.Errorf("more than 0x%x bytes, which is no table or pack", maxTableFile)
 	}
 	if bytes.HasPrefix(b, zstdMagic) {
 		return readPack(bytes.NewReader(b))
@@ -131,7 +135,7 @@ func tableJSONOf(t *cachefmt.Table) tableJSON {
 	for _, e := range t.Entries {
 		entry := entryJSON{
 			Svc: hexText(uint64(e.Svc)), Hook: hexText(uint64(e.Hook)), Word: fmt.Sprintf("0x%08x", uint32(e.Word)),
-			Kind: e.Kind.String(), Distance: int(e.Distance), Flags: flagSlugs(e.Flags),
+			Kind: e.Kind.String(), Distance: int(e.Distance), Flags: e.Flags.Slugs(),
 			Live: fmt.Sprintf("0x%08x", uint32(e.Live)), Start: hexText(uint64(e.Start)), End: hexText(uint64(e.End)),
 		}
 		if e.Number != cachefmt.NoNumber {

@@ -1,6 +1,7 @@
 // From sources to scanned images: one reader, as many scanners as there are
 // cores, results in the order of the sources. What waits in memory is one image
 // for each scanner and one being read, however many there are.
+
 package command
 
 import (
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"svcrelay/cachefmt"
 	"svcrelay/scanner"
 	"svcrelay/scanner/elfimg"
 	"svcrelay/scanner/source"
@@ -26,13 +28,16 @@ type imageFlags struct {
 
 func (f *imageFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.globs, "image", nil, "look also at images whose name or path matches `GLOB`")
-	cmd.Flags().IntVar(&f.window, "window", scanner.DefaultWindow, "read `N` words before each svc, 1 to 255")
+	cmd.Flags().IntVar(&f.window, "window", scanner.DefaultWindow, fmt.Sprintf("read `N` words before each svc, 1 to %d", cachefmt.MaxWindow))
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "scan `N` images at once; 0: one on each core")
 }
 
+// errNoImage ends a command to which no source gave an image.
+var errNoImage = errors.New("no image found")
+
 func (f *imageFlags) check() error {
-	if f.window < 1 || f.window > 255 {
-		return usagef("--window %d: must be 1 to 255", f.window)
+	if f.window < 1 || f.window > cachefmt.MaxWindow {
+		return usagef("--window %d: must be 1 to %d", f.window, cachefmt.MaxWindow)
 	}
 	switch {
 	case f.jobs < 0:

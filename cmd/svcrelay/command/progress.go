@@ -1,4 +1,5 @@
 // One line of progress, on a terminal only: a pipe or a file gets none of it.
+
 package command
 
 import (

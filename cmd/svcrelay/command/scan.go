@@ -1,4 +1,5 @@
 // svcrelay scan: the sites of images, for people and as JSON.
+
 package command
 
 import (
@@ -13,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"svcrelay/cachefmt"
-	"svcrelay/runtime/sysno"
 	"svcrelay/scanner"
 	"svcrelay/scanner/coverage"
 	"svcrelay/scanner/elfimg"
@@ -71,7 +71,7 @@ func (s *scan) run(cmd *cobra.Command, sources []string) error {
 		return err
 	}
 	if images == 0 {
-		r.fail(fmt.Errorf("no image found"))
+		r.fail(errNoImage)
 	}
 	return r.done()
 }
@@ -116,7 +116,7 @@ func (s *scan) printSites(w io.Writer, sites []scanner.Site) error {
 	fmt.Fprintln(t, "CALL\tFUNCTION\tKIND\tSVC\tHOOK\tDISTANCE\tFLAGS")
 	for _, site := range byNumber(sites) {
 		if site.Verdict == scanner.Accept {
-			fmt.Fprintf(t, "%s\t%s\t%s\t0x%x\t0x%x %s\t%s\t%s\n", callName(site.Number), functionText(site), site.Kind,
+			fmt.Fprintf(t, "%s\t%s\t%s\t0x%x\t0x%x %s\t%s\t%s\n", coverage.CallName(site.Number), functionText(site), site.Kind,
 				site.Vaddr, site.Hook, site.HookReason, distanceText(site.Distance), site.Flags)
 		}
 	}
@@ -138,7 +138,7 @@ func (s *scan) printRefused(w io.Writer, sites []scanner.Site) error {
 		if s.explain {
 			reason += ": " + site.Reason.Explain()
 		}
-		fmt.Fprintf(t, "0x%x\t%s\t%s\t%s\t%s\n", site.Vaddr, callName(site.Number), functionText(site), site.Kind, reason)
+		fmt.Fprintf(t, "0x%x\t%s\t%s\t%s\t%s\n", site.Vaddr, coverage.CallName(site.Number), functionText(site), site.Kind, reason)
 	}
 	return t.Flush()
 }
@@ -149,7 +149,7 @@ func printCounts(w io.Writer, b *coverage.Build) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w)
 	fmt.Fprintf(t, "%d\t svc words: number adjacent %d, 2 to %d words back %d\n", c.SvcWords, c.Adjacent, b.Result.Window, c.Nearby)
-	fmt.Fprintf(t, "%d\t accepted: %d svc, %d bridge, %d calls through a bridge\n", c.Accepted, c.AcceptedSvc, c.Bridges, c.AcceptedCalls)
+	fmt.Fprintf(t, "%d\t accepted: %d svc, %d bridge, %d calls through a bridge\n", c.Accepted, c.AcceptedSvc, c.AcceptedBridges, c.AcceptedCalls)
 	for _, reason := range scanner.Reasons() {
 		if n := c.Refused[reason.String()]; n > 0 {
 			fmt.Fprintf(t, "%d\t refused: %s\n", n, reason)
@@ -165,13 +165,6 @@ func byNumber(sites []scanner.Site) []scanner.Site {
 		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Vaddr, b.Vaddr))
 	})
 	return sorted
-}
-
-func callName(nr int) string {
-	if nr == scanner.NoNumber {
-		return "-"
-	}
-	return sysno.Name(nr)
 }
 
 func functionText(s scanner.Site) string {

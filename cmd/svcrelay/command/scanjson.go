@@ -1,9 +1,9 @@
 // The JSON form of a scan. Scripts read it: keys are only ever added.
+
 package command
 
 import (
 	"fmt"
-	"strings"
 
 	"svcrelay/runtime/sysno"
 	"svcrelay/scanner"
@@ -23,16 +23,17 @@ type imageJSON struct {
 
 // counts says what became of the svc words of an image.
 type counts struct {
-	SvcWords      int            `json:"svc_words"`
-	Adjacent      int            `json:"adjacent"` // number loaded right before the svc
-	Nearby        int            `json:"nearby"`   // further back in the window
-	Proven        int            `json:"proven"`   // no path brings another number
-	Accepted      int            `json:"accepted"` // all kinds
-	AcceptedSvc   int            `json:"accepted_svc"`
-	AcceptedCalls int            `json:"accepted_calls"`
-	Bridges       int            `json:"bridges"`
-	Calls         int            `json:"calls"`
-	Refused       map[string]int `json:"refused"` // by reason
+	SvcWords        int            `json:"svc_words"`
+	Adjacent        int            `json:"adjacent"` // number loaded right before the svc
+	Nearby          int            `json:"nearby"`   // further back in the window
+	Proven          int            `json:"proven"`   // no path brings another number
+	Accepted        int            `json:"accepted"` // all kinds
+	AcceptedSvc     int            `json:"accepted_svc"`
+	AcceptedCalls   int            `json:"accepted_calls"`
+	AcceptedBridges int            `json:"accepted_bridges"`
+	Bridges         int            `json:"bridges"` // refused ones too
+	Calls           int            `json:"calls"`
+	Refused         map[string]int `json:"refused"` // by reason
 }
 
 // siteJSON is one site; null where a value is not known.
@@ -70,7 +71,7 @@ func jsonOf(m *image, b *coverage.Build) imageJSON {
 func siteOf(s scanner.Site) siteJSON {
 	j := siteJSON{
 		Kind: s.Kind.String(), Vaddr: hexText(s.Vaddr), Verdict: s.Verdict.String(),
-		Live: fmt.Sprintf("0x%08x", uint32(s.Live)), LiveRegs: registers(s.Live), Flags: flagSlugs(s.Flags),
+		Live: fmt.Sprintf("0x%08x", uint32(s.Live)), LiveRegs: registers(s.Live), Flags: s.Flags.Slugs(),
 	}
 	if s.Verdict == scanner.Accept {
 		j.Hook, j.HookReason = new(hexText(s.Hook)), new(s.HookReason.String())
@@ -105,6 +106,8 @@ func countsOf(b *coverage.Build) counts {
 		switch key.Kind {
 		case scanner.Svc:
 			c.AcceptedSvc += n
+		case scanner.Bridge:
+			c.AcceptedBridges += n
 		case scanner.Call:
 			c.AcceptedCalls += n
 		}
@@ -116,13 +119,6 @@ func countsOf(b *coverage.Build) counts {
 }
 
 func hexText(n uint64) string { return fmt.Sprintf("0x%x", n) }
-
-func flagSlugs(f scanner.Flags) []string {
-	if f == 0 {
-		return []string{}
-	}
-	return strings.Split(f.String(), ",")
-}
 
 // registers names the members of a set.
 func registers(set a64.Regs) []string {

@@ -1,4 +1,5 @@
 // From one scanned image to its table.
+
 package command
 
 import (

@@ -1,4 +1,5 @@
 // svcrelay verify: do the tables at hand fit the images at hand?
+
 package command
 
 import (
@@ -14,6 +15,7 @@ import (
 	"svcrelay/cachefmt"
 	"svcrelay/cmd/internal/store"
 	"svcrelay/scanner"
+	"svcrelay/scanner/coverage"
 	"svcrelay/scanner/elfimg"
 )
 
@@ -60,10 +62,10 @@ func (v *verify) run(cmd *cobra.Command, sources []string) error {
 		if err != nil {
 			return err
 		}
-		work := func(_ image, img *elfimg.Image, scan *scanner.Result) (verdict, error) {
+		work := func(_ image, img *elfimg.Image, scan *scanner.Result) (outcome, error) {
 			return compareTable(img, scan, tables)
 		}
-		err = each(cmd.Context(), &v.imageFlags, &r, []string{name}, work, func(m *image, found verdict) {
+		err = each(cmd.Context(), &v.imageFlags, &r, []string{name}, work, func(m *image, found outcome) {
 			if m.err != nil {
 				r.refuse(m)
 				return
@@ -79,7 +81,7 @@ func (v *verify) run(cmd *cobra.Command, sources []string) error {
 		}
 	}
 	if images == 0 {
-		r.fail(errors.New("no image found"))
+		r.fail(errNoImage)
 	}
 	if err := out.Flush(); err != nil {
 		return err
@@ -106,38 +108,38 @@ func (v *verify) open(name string) (*store.Store, error) {
 	return s, nil
 }
 
-// A verdict is what became of one image.
-type verdict struct {
+// An outcome is what checking the table of one image gave.
+type outcome struct {
 	text     string
 	problems []error
 }
 
-func (v verdict) report(out io.Writer, r *reporter, m *image) {
-	for _, p := range v.problems {
+func (o outcome) report(out io.Writer, r *reporter, m *image) {
+	for _, p := range o.problems {
 		r.fail(fmt.Errorf("%s: %w", m.name(), p))
 	}
-	fmt.Fprintf(out, "%s\t%s\n", m.name(), v.text)
+	fmt.Fprintf(out, "%s\t%s\n", m.name(), o.text)
 }
 
 // compareTable compares the table of a scanned image, if there is one, with what
 // its scan would make.
-func compareTable(img *elfimg.Image, scan *scanner.Result, tables *store.Store) (verdict, error) {
+func compareTable(img *elfimg.Image, scan *scanner.Result, tables *store.Store) (outcome, error) {
 	want, err := tableOf(img, scan)
 	if err != nil {
-		return verdict{}, err
+		return outcome{}, err
 	}
 	have, err := lookUp(tables, want.Key)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		text := fmt.Sprintf("no table; building one would give %d sites of %d svc words", len(want.Entries), svcWords(scan.Sites))
-		return verdict{text, []error{fmt.Errorf("no table for %v", want.Key)}}, nil
+		return outcome{text, []error{fmt.Errorf("no table for %v", want.Key)}}, nil
 	case err != nil:
-		return verdict{"bad table", []error{err}}, nil
+		return outcome{"bad table", []error{err}}, nil
 	}
 	if problems := differences(have, want, img); len(problems) > 0 {
-		return verdict{"bad table", problems}, nil
+		return outcome{"bad table", problems}, nil
 	}
-	return verdict{text: fmt.Sprintf("ok, %d sites", len(have.Entries))}, nil
+	return outcome{text: fmt.Sprintf("ok, %d sites", len(have.Entries))}, nil
 }
 
 func lookUp(tables *store.Store, k cachefmt.Key) (*cachefmt.Table, error) {
@@ -176,5 +178,5 @@ func entryName(e cachefmt.Entry) string {
 	if e.Number == cachefmt.NoNumber {
 		return e.Kind.String()
 	}
-	return callName(int(e.Number))
+	return coverage.CallName(int(e.Number))
 }
