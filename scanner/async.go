@@ -34,7 +34,7 @@ func (s *scan) asyncCancelled(sp *span, i pos) bool {
 func (s *scan) enablesAsync(vaddr uint64) bool {
 	var thread, set, tested bool
 	for d := range uint64(asyncHead) {
-		w, ok := s.t.word(s.t.pos(vaddr + d*a64.Size))
+		w, ok := s.t.wordAt(vaddr + d*a64.Size)
 		if !ok {
 			return false
 		}

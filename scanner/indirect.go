@@ -22,16 +22,11 @@ func (v *prover) markHidden() {
 
 // hide marks vaddr as a target of indirect jumps; false outside the text.
 func (v *prover) hide(vaddr uint64) bool {
-	if vaddr < v.t.low || vaddr&3 != 0 {
-		return false
+	s, i, ok := v.t.locate(vaddr)
+	if ok {
+		s.hidden.set(i)
 	}
-	p := v.t.pos(vaddr)
-	s := v.t.spanOf(p)
-	if s == nil || v.t.vaddr(p) != vaddr {
-		return false
-	}
-	s.hidden.set(p - s.first)
-	return true
+	return ok
 }
 
 // resolveFrame marks the jump tables and landing pads of one function, and

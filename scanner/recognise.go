@@ -33,16 +33,11 @@ func NewRecogniser(img *elfimg.Image, window int) *Recogniser {
 // given kind at vaddr; false when the words there are no such site. The hook is
 // the word before an svc if that can be displaced; a scan may prefer the svc.
 func (r *Recogniser) At(kind Kind, vaddr uint64) (Site, bool) {
-	if vaddr < r.t.low || vaddr&3 != 0 {
-		return Site{}, false
-	}
-	p := r.t.pos(vaddr)
-	s := r.t.spanOf(p)
-	if s == nil || r.t.vaddr(p) != vaddr {
+	s, i, ok := r.t.locate(vaddr)
+	if !ok {
 		return Site{}, false
 	}
 	site := Site{Vaddr: vaddr, Kind: kind, Number: NoNumber}
-	i := p - s.first
 	switch kind {
 	case Svc:
 		return r.svc(s, i, site)
@@ -102,11 +97,10 @@ func (r *Recogniser) nearBridge(s *span, i pos) bool {
 
 // isBridge reports whether a bridge has its entry at vaddr.
 func (r *Recogniser) isBridge(vaddr uint64) bool {
-	s := r.t.spanOf(r.t.pos(vaddr))
-	if s == nil {
+	s, i, ok := r.t.locate(vaddr)
+	if !ok {
 		return false
 	}
-	i := r.t.pos(vaddr) - s.first
 	b, ok := bridgeAt(s, i+bridgeHead)
 	if !ok {
 		b, ok = bridgeAt(s, i+bridgeHead+1)
@@ -142,7 +136,7 @@ const wrapperDepth = 2
 func (r *Recogniser) leadsToBridge(vaddr uint64, depth int) bool {
 	for k := range uint64(bridgeNear) {
 		at := vaddr + k*a64.Size
-		w, ok := r.t.word(r.t.pos(at))
+		w, ok := r.t.wordAt(at)
 		if !ok {
 			return false
 		}

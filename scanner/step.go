@@ -83,7 +83,7 @@ func (v *prover) endless(vaddr uint64) bool {
 		return false
 	}
 	for at := f.Start; at < f.End; at += a64.Size {
-		w, ok := v.t.word(v.t.pos(at))
+		w, ok := v.t.wordAt(at)
 		if !ok {
 			return false
 		}

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"math"
 	"slices"
 
 	"svcrelay/scanner/a64"
@@ -80,6 +81,28 @@ func (t *text) spanOf(p pos) *span {
 		return &t.spans[i]
 	}
 	return nil
+}
+
+// locate returns the span and the offset of the word at vaddr; false when it is
+// in no span or between two words.
+func (t *text) locate(vaddr uint64) (s *span, i pos, ok bool) {
+	if vaddr < t.low || vaddr&3 != 0 || (vaddr-t.low)/a64.Size > math.MaxUint32 {
+		return nil, 0, false
+	}
+	p := t.pos(vaddr)
+	if s = t.spanOf(p); s == nil {
+		return nil, 0, false
+	}
+	return s, p - s.first, true
+}
+
+// wordAt returns the word at vaddr; false as locate.
+func (t *text) wordAt(vaddr uint64) (a64.Word, bool) {
+	s, i, ok := t.locate(vaddr)
+	if !ok {
+		return 0, false
+	}
+	return s.at(i), true
 }
 
 // word returns the word at p; false when p is in no span.

@@ -70,14 +70,6 @@ func newCollector(ctx context.Context, name string, opt Options, lim limits, yie
 	return c, nil
 }
 
-// interest is the interest in a regular file; allELF is part of it.
-func (c *collector) interest(p string) interest {
-	if w := c.match.interest(p); w != unwanted || !c.opt.AllELF {
-		return w
-	}
-	return maybe
-}
-
 // visit notes a guest path and reports whether it is new.
 func (c *collector) visit(p string) (bool, error) {
 	if _, ok := c.paths[p]; ok {

@@ -81,7 +81,7 @@ func (w *dirWalk) entry(p string, mode fs.FileMode, depth int) error {
 	case mode.IsDir():
 		return w.dir(p, depth+1)
 	case mode.IsRegular():
-		return w.file(p, p, w.interest(p))
+		return w.file(p, p, w.match.interest(p))
 	case mode&fs.ModeSymlink != 0:
 		w.links = append(w.links, p)
 		return nil
@@ -124,7 +124,7 @@ func (w *dirWalk) list(p string) ([]fs.DirEntry, error) {
 
 func (w *dirWalk) matters(p string, mode fs.FileMode) bool {
 	if mode.IsRegular() {
-		return w.interest(p) != unwanted
+		return w.match.interest(p) != unwanted
 	}
 	return mode.IsDir() || w.match.interest(p) != unwanted
 }

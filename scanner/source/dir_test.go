@@ -109,8 +109,8 @@ func TestDirOptions(t *testing.T) {
 		{Options{Globs: []string{"/lib/libx.so"}}, result{Images: []string{"bin/sh=sh"}}},
 		{Options{Globs: []string{"bin/*"}}, result{Images: []string{"bin/sh=sh"}}},
 		{Options{Globs: []string{"script"}}, result{Problems: []string{"not an ELF file: bin/script"}}},
-		{Options{AllELF: true}, result{Images: []string{"bin/sh=sh", "usr/lib/libm.so.6=libm"}}},
-		{Options{AllELF: true, MaxImage: 100}, result{Problems: []string{"image too big: bin/sh", "image too big: usr/lib/libm.so.6"}}},
+		{Options{Globs: []string{"*"}}, result{Images: []string{"bin/sh=sh", "usr/lib/libm.so.6=libm"}}},
+		{Options{Globs: []string{"*"}, MaxImage: 100}, result{Problems: []string{"image too big: bin/sh", "image too big: usr/lib/libm.so.6"}}},
 	} {
 		r, err := walkName(root, c.opt)
 		if diff := cmp.Diff(c.want, r.result(err)); diff != "" {
@@ -228,22 +228,7 @@ func TestDirCancel(t *testing.T) {
 	}
 }
 
-func TestIsRootfs(t *testing.T) {
-	for _, c := range []struct {
-		tree []string
-		want bool
-	}{
-		{[]string{"usr/lib/"}, true},
-		{[]string{"usr/lib64/"}, true},
-		{[]string{"lib -> nowhere"}, true},
-		{[]string{"lib64/x=y"}, true},
-		{[]string{"lib=a file"}, false},
-		{[]string{"libc.so.6", "usr/bin/"}, false},
-	} {
-		if got := IsRootfs(tree(t, c.tree...)); got != c.want {
-			t.Errorf("IsRootfs(%q) = %v, want %v", c.tree, got, c.want)
-		}
-	}
+func TestDetectDirectory(t *testing.T) {
 	if got, err := Detect(t.TempDir()); got != Dir || err != nil {
 		t.Errorf("Detect of a directory = %v, %v", got, err)
 	}

@@ -6,7 +6,7 @@
 // An image is returned when its base name is one that glibc or musl installs
 // its C library, its dynamic linker, or the old split libpthread and librt
 // under, in whatever directory it lies: a rootfs with flatpak runtimes holds
-// several. Options.Globs and Options.AllELF ask for more. Which machine an image is
+// several. Options.Globs ask for more. Which machine an image is
 // for is not looked at. usr/lib/debug, whose files have the names but not the
 // code, is left out unless Options ask for it; a directory's own proc, sys and
 // dev are never walked.
@@ -49,8 +49,6 @@ type Options struct {
 	// guest path (a leading slash is ignored) and on the base name. A glob without
 	// wildcards that has a slash is a guest path and is followed through symlinks.
 	Globs []string
-	// AllELF asks for every regular file that begins with the ELF magic.
-	AllELF bool
 	// MaxImage is the size of the biggest image that is read; 0: DefaultMaxImage.
 	MaxImage int64
 	// OnError receives the problems (always an *Error) that concern one member and
@@ -97,18 +95,6 @@ func Detect(name string) (Kind, error) {
 	c := collector{ctx: context.Background(), name: name}
 	l, err := sniff(c.ctx, f, size, defaultLimits)
 	return l.kind, c.fatal("", 0, err)
-}
-
-// IsRootfs reports whether name is a directory that has one of the places where
-// a rootfs keeps its libraries, itself or as a symlink.
-func IsRootfs(name string) bool {
-	for _, lib := range []string{"usr/lib", "usr/lib64", "lib", "lib64"} {
-		fi, err := os.Lstat(filepath.Join(name, lib))
-		if err == nil && (fi.IsDir() || fi.Mode()&os.ModeSymlink != 0) {
-			return true
-		}
-	}
-	return false
 }
 
 // Walk yields the wanted images of the source name. It returns nil when the

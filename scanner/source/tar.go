@@ -101,7 +101,7 @@ func (w *tarWalk) first(m member) error {
 		return nil
 	case tar.TypeReg, tar.TypeGNUSparse, tar.TypeCont:
 		delete(w.links, p)
-		return w.file(p, m, w.interest(p))
+		return w.file(p, m, w.match.interest(p))
 	}
 	if w.match.interest(p) == named {
 		return w.problem(p, m.off, refuse(NotRegular, "it is %s", modeName(m.FileInfo().Mode())))

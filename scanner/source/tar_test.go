@@ -67,7 +67,7 @@ func TestTar(t *testing.T) {
 			file("usr/libm.so.6", elf("m")), file("opt/a/x", elf("x")), file("opt/a/y", elf("y")), file("usr/libm.so.7", "text"),
 			symlink("l", "usr"), file("usr/exact", elf("e")),
 		}, result{Images: []string{"usr/libm.so.6=m", "opt/a/x=x", "usr/exact=e"}}},
-		{"all ELF", Options{AllELF: true}, []entry{
+		{"all ELF", Options{Globs: []string{"*"}}, []entry{
 			file("bin/a", elf("a")), file("bin/b", "#!/bin/sh"), file("bin/short", "\x7fEL"), file("usr/lib/debug/d", elf("d")), hardlink("bin/c", "bin/a"),
 		}, result{Images: []string{"bin/a=a", "usr/lib/debug/d=d"}}},
 		{"bad members among good ones", Options{}, []entry{
