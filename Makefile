@@ -31,7 +31,7 @@ build: ## build the command into out/bin
 check: fmt-check vet staticcheck generated ## the fast checks: format, vet, staticcheck, generated files, unit tests
 	go test ./...
 
-test: deps corpus ## install what is needed, fetch the corpus, run every test
+test: deps corpus build ## install what is needed, fetch the corpus, run every test
 	go test $(TAGS) ./...
 
 race: ## the unit tests under the race detector

@@ -1,6 +1,6 @@
 module svcrelay
 
-go 1.26.0
+go 1.26.8
 
 require (
 	github.com/google/go-cmp v0.7.0
@@ -10,6 +10,7 @@ require (
 	github.com/ulikunitz/xz v0.5.17
 	github.com/yalue/elf_reader v1.0.3
 	golang.org/x/arch v0.33.0
+	golang.org/x/net v0.62.0
 	golang.org/x/sys v0.50.0
 )
 

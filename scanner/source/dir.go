@@ -49,6 +49,13 @@ func walkDir(c *collector, name string) error {
 	return nil
 }
 
+// inLibraries reports whether a directory is one of the library folders, below
+// one, or on the way to one.
+func inLibraries(p string) bool {
+	p = strings.TrimPrefix(p+"/", "usr/")
+	return p == "" || strings.HasPrefix(p, "lib/") || strings.HasPrefix(p, "lib64/")
+}
+
 // isVirtual reports whether a directory shows the kernel's things, not files.
 func isVirtual(p string) bool { return p == "proc" || p == "sys" || p == "dev" }
 
@@ -76,7 +83,7 @@ func (w *dirWalk) entry(p string, mode fs.FileMode, depth int) error {
 		return err
 	}
 	switch {
-	case mode.IsDir() && isVirtual(p):
+	case mode.IsDir() && (isVirtual(p) || w.opt.Libraries && !inLibraries(p)):
 		return nil
 	case mode.IsDir():
 		return w.dir(p, depth+1)

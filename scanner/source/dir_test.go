@@ -109,6 +109,8 @@ func TestDirOptions(t *testing.T) {
 		{Options{Globs: []string{"/lib/libx.so"}}, result{Images: []string{"bin/sh=sh"}}},
 		{Options{Globs: []string{"bin/*"}}, result{Images: []string{"bin/sh=sh"}}},
 		{Options{Globs: []string{"script"}}, result{Problems: []string{"not an ELF file: bin/script"}}},
+		// bin/sh is there because a link in a library folder leads to it.
+		{Options{Globs: []string{"*"}, Libraries: true}, result{Images: []string{"usr/lib/libm.so.6=libm", "bin/sh=sh"}}},
 		{Options{Globs: []string{"*"}}, result{Images: []string{"bin/sh=sh", "usr/lib/libm.so.6=libm"}}},
 		{Options{Globs: []string{"*"}, MaxImage: 100}, result{Problems: []string{"image too big: bin/sh", "image too big: usr/lib/libm.so.6"}}},
 	} {

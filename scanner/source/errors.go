@@ -89,14 +89,18 @@ type Error struct {
 	Err    error // the detail, may be nil
 }
 
-// Error is "source: member: offset 0x0: reason: detail".
+// Error is "source: member: offset 0x0: reason: detail", without an offset where
+// the source was not read at all.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(printable(e.Source))
 	if e.Member != "" {
 		b.WriteString(": " + printable(e.Member))
 	}
-	fmt.Fprintf(&b, ": offset 0x%x: %s", e.Offset, e.Reason)
+	if e.Offset != 0 || e.Reason != Unreadable && e.Reason != NotRegular {
+		fmt.Fprintf(&b, ": offset 0x%x", e.Offset)
+	}
+	b.WriteString(": " + e.Reason.String())
 	if e.Err != nil {
 		b.WriteString(": " + printable(detail(e.Err)))
 	}

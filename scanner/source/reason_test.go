@@ -90,7 +90,7 @@ func TestReasons(t *testing.T) {
 		line string
 	}{
 		{TooDeep, []string{"a/b/x"}, ": a/b: offset 0x0: directories nested too deep: 2 levels"},
-		{NotRegular, []string{"libc.so.6|"}, ": libc.so.6: offset 0x0: not a regular file: it is a pipe"},
+		{NotRegular, []string{"libc.so.6|"}, ": libc.so.6: not a regular file: it is a pipe"},
 		{Dangling, []string{"libc.so.6 -> x"}, ": libc.so.6: offset 0x0: link target is not in the source: no such file or directory"},
 	} {
 		err := walk(t.Context(), tree(t, c.tree...), Options{}, lim, func(Image) error { return nil })
@@ -102,9 +102,9 @@ func TestReasons(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := walkName(pipe, Options{})
-	check(NotRegular, []error{err}, "pipe: offset 0x0: not a regular file: it is a pipe")
+	check(NotRegular, []error{err}, "pipe: not a regular file: it is a pipe")
 	_, err = Detect(filepath.Join(dir, "none"))
-	check(Unreadable, []error{err}, "none: offset 0x0: cannot be read: no such file or directory")
+	check(Unreadable, []error{err}, "none: cannot be read: no such file or directory")
 	for r := Unreadable; r < numReasons; r++ {
 		if !covered[r] {
 			t.Errorf("no source here produces %q", r)
@@ -190,7 +190,7 @@ func TestErrorLine(t *testing.T) {
 		{&Error{Source: "s", Member: "a\nb\x1b[2J", Reason: NotELF}, `s: "a\nb\x1b[2J": offset 0x0: not an ELF file`},
 		{&Error{Source: "é/ü", Member: "\xff", Reason: NotELF}, `é/ü: "\xff": offset 0x0: not an ELF file`},
 		{&Error{Source: "s", Member: strings.Repeat("m", 201), Reason: NotELF}, "s: " + strings.Repeat("m", 200) + "...: offset 0x0: not an ELF file"},
-		{&Error{Source: "s", Reason: Unreadable, Err: &fs.PathError{Op: "open", Path: "p\nq", Err: syscall.EACCES}}, "s: offset 0x0: cannot be read: permission denied"},
+		{&Error{Source: "s", Reason: Unreadable, Err: &fs.PathError{Op: "open", Path: "p\nq", Err: syscall.EACCES}}, "s: cannot be read: permission denied"},
 		{&Error{Source: "s", Reason: numReasons, Err: errors.New("a\nb")}, `s: offset 0x0: reason 21: "a\nb"`},
 	} {
 		if got := c.err.Error(); got != c.want {

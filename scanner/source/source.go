@@ -49,6 +49,9 @@ type Options struct {
 	// guest path (a leading slash is ignored) and on the base name. A glob without
 	// wildcards that has a slash is a guest path and is followed through symlinks.
 	Globs []string
+	// Libraries walks of a directory only lib, lib64, usr/lib and usr/lib64: a
+	// running system has other people's trees beside its own.
+	Libraries bool
 	// MaxImage is the size of the biggest image that is read; 0: DefaultMaxImage.
 	MaxImage int64
 	// OnError receives the problems (always an *Error) that concern one member and

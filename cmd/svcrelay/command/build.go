@@ -30,7 +30,14 @@ type build struct {
 
 	built  map[cachefmt.Key]first
 	packed []*cachefmt.Table // for --pack
-	rows   []store.Entry
+	rows   []row
+}
+
+// A row is one table that was built, and from what.
+type row struct {
+	Source string `json:"source"`
+	store.Entry
+	name string
 }
 
 // A first is the image that a key was met in first: a build-ID is a claim, and
@@ -74,14 +81,14 @@ func (b *build) run(ctx context.Context, out io.Writer, sources []string) error 
 			return err
 		}
 	}
-	if len(b.rows) == 0 {
+	if len(b.rows) == 0 && !b.failed {
 		b.fail(errors.New("no image that a table could be made for"))
 	}
 	if err := b.writePack(); err != nil {
 		return err
 	}
 	b.progress.clear()
-	if err := b.print(out); err != nil {
+	if err := b.print(out, len(sources) > 1); err != nil {
 		return err
 	}
 	return b.done()
@@ -129,7 +136,7 @@ type writer struct {
 	store   *store.Store
 	entries []store.Entry
 	seen    map[cachefmt.Key]bool // written here by this run
-	failed  error                 // why the store cannot be used
+	broken  bool                  // the store cannot be used
 }
 
 func (w *writer) close() {
@@ -179,21 +186,31 @@ func (w *writer) put(m *image, t made) {
 		w.refuse(m)
 		return
 	}
-	if err := w.write(t); err != nil {
+	if !w.ready() {
+		return
+	}
+	if err := w.write(m, t); err != nil {
 		w.fail(fmt.Errorf("%s: %w", m.name(), err))
 	}
 }
 
-func (w *writer) write(m made) error {
-	if w.store == nil && w.failed == nil {
-		w.store, w.failed = w.open()
-		if w.failed == nil {
-			w.failed = w.store.Sweep()
-		}
+// ready reports whether the store can be written, and tells once if not.
+func (w *writer) ready() bool {
+	if w.store != nil || w.broken {
+		return !w.broken
 	}
-	if w.failed != nil {
-		return w.failed
+	var err error
+	if w.store, err = w.open(); err == nil {
+		err = w.store.Sweep()
 	}
+	if err != nil {
+		w.broken = true
+		w.fail(err)
+	}
+	return err == nil
+}
+
+func (w *writer) write(from *image, m made) error {
 	key := m.table.Key
 	have, ok := w.built[key]
 	switch {
@@ -209,10 +226,11 @@ func (w *writer) write(m made) error {
 	}
 	w.seen[key] = true
 	if _, err := w.store.Put(key, m.bytes); err != nil {
+		w.broken = true // the next one will fare no better
 		return err
 	}
 	w.entries = append(w.entries, m.entry)
-	w.rows = append(w.rows, m.entry)
+	w.rows = append(w.rows, row{from.source, m.entry, from.name()})
 	return nil
 }
 
@@ -223,17 +241,22 @@ func (b *build) writePack() error {
 	return store.WriteFile(b.pack, func(w io.Writer) error { return cachefmt.WritePack(w, b.packed) })
 }
 
-func (b *build) print(out io.Writer) error {
+// print lists the tables; with several sources, each image with its own.
+func (b *build) print(out io.Writer, several bool) error {
 	if b.json {
 		enc := json.NewEncoder(out)
 		enc.SetIndent("", "  ")
 		return enc.Encode(struct {
-			Tables []store.Entry `json:"tables"`
-		}{append([]store.Entry{}, b.rows...)})
+			Tables []row `json:"tables"`
+		}{append([]row{}, b.rows...)})
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, e := range b.rows {
-		fmt.Fprintf(w, "%s\t%s\t%d sites of %d svc words\t%s\n", e.Image, libcText(e.Libc, e.Version), e.Sites, e.SvcWords, e.Table)
+	for _, r := range b.rows {
+		name := r.Image
+		if several {
+			name = r.name
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d sites of %d svc words\t%s\n", name, libcText(r.Libc, r.Version), r.Sites, r.SvcWords, r.Table)
 	}
 	return w.Flush()
 }

@@ -63,7 +63,7 @@ func (c *check) run(cmd *cobra.Command, sources []string) error {
 		return err
 	}
 	if len(builds) == 0 {
-		r.fail(errNoImage)
+		r.fail(errors.New("no image with an svc word"))
 		return r.done()
 	}
 	r.progress.clear()
@@ -148,6 +148,9 @@ func (c *check) readGolden() (*coverage.Golden, error) {
 	f, err := os.Open(c.golden)
 	if errors.Is(err, fs.ErrNotExist) && c.update {
 		return &coverage.Golden{}, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: there is no such file; --update makes it", c.golden)
 	}
 	if err != nil {
 		return nil, err

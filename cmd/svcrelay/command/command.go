@@ -14,6 +14,9 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"svcrelay/cachefmt"
+	"svcrelay/scanner"
 )
 
 // Exit statuses.
@@ -37,7 +40,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	called, err := root.ExecuteContextC(ctx)
 	var usage usageError
 	switch {
 	case err == nil:
@@ -45,7 +48,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, errFailed):
 		return statusFailed
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "svcrelay: %v\nTry 'svcrelay -h'.\n", err)
+		fmt.Fprintf(stderr, "svcrelay: %v\nTry '%s -h'.\n", err, called.CommandPath())
 		return statusUsage
 	}
 	fmt.Fprintf(stderr, "svcrelay: %v\n", err)
@@ -56,7 +59,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func New() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "svcrelay",
-		Short: "find the syscall sites of arm64 libraries and relay them",
+		Short: "find the syscall sites of arm64 libraries",
 		Long: `svcrelay finds the syscall sites of arm64 images (libc.so.6, ld-linux-aarch64.so.1
 and any other), and keeps those that may be relayed in tables by build-ID.
 
@@ -65,6 +68,7 @@ an Arch .pkg.tar.zst.
 
 Exit status: 0 done, 1 something could not be done, 2 wrong usage.`,
 		Example:       "  svcrelay build /path/to/rootfs\n  svcrelay scan libc6_2.41-12_arm64.deb",
+		Version:       fmt.Sprintf("recogniser %d, table format %d", scanner.RecogniserVersion, cachefmt.FormatVersion),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,

@@ -3,11 +3,13 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -33,8 +35,9 @@ func diffCommand() *cobra.Command {
 		Short: "show what B covers and A does not, and the other way round",
 		Long: `Compare what is accepted in A and in B, by call and function. Each is a SOURCE, a
 table, a pack, or a directory of tables. The images of a source are paired with
-those of the other by what they are: libc with libc, ld.so with ld.so. Tables know
-no functions; with one of them calls are compared as wholes.`,
+those of the other by what they are: libc with libc, ld.so with ld.so; a table or
+a pack by build-ID. Tables know no functions; with one of them calls are compared
+as wholes.`,
 		Example: "  svcrelay diff libc6_2.36_arm64.deb libc6_2.41_arm64.deb",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,32 +49,39 @@ no functions; with one of them calls are compared as wholes.`,
 	return cmd
 }
 
-// A side is what one argument holds, by role: libc, ld.so or a file name.
-type side map[string]coverage.Counts
+// A part is one image or table of an argument.
+type part struct {
+	name   string // how to call it in a message
+	role   string // libc, ld.so or a file name; "" when nothing tells
+	key    string // of its table
+	counts coverage.Counts
+}
 
 func (d *diff) run(cmd *cobra.Command, a, b string) error {
 	if err := d.check(); err != nil {
 		return err
 	}
 	r := newReporter(cmd)
-	from, err := d.side(cmd.Context(), &r, a)
+	from, err := d.parts(cmd.Context(), &r, a)
 	if err != nil {
 		return err
 	}
-	to, err := d.side(cmd.Context(), &r, b)
+	to, err := d.parts(cmd.Context(), &r, b)
+	if err != nil {
+		return err
+	}
+	if r.failed { // half a comparison would look like a loss
+		return r.done()
+	}
+	pairs, err := pairUp(from, to)
 	if err != nil {
 		return err
 	}
 	r.progress.clear()
-	out := cmd.OutOrStdout()
-	pairs := pairs(from, to)
 	for i, p := range pairs {
-		if err := d.print(out, p, i); err != nil {
+		if err := d.print(cmd.OutOrStdout(), p, i); err != nil {
 			return err
 		}
-	}
-	if len(pairs) == 0 {
-		r.fail(errors.New("nothing to compare"))
 	}
 	return r.done()
 }
@@ -82,43 +92,56 @@ type pair struct {
 	a, b coverage.Counts
 }
 
-// soleRole is the role of a table that came without a name.
-const soleRole = "table"
-
-func pairs(a, b side) []pair {
-	if len(a) == 1 && len(b) == 1 { // whatever they are called
-		return []pair{{role(a, b), only(a), only(b)}}
+// pairUp pairs the parts of two arguments: one with one, else libc with libc and
+// so on. Tables without a name are paired with those of the same key.
+func pairUp(a, b []part) ([]pair, error) {
+	if len(a) == 1 && len(b) == 1 {
+		return []pair{{cmp.Or(a[0].role, b[0].role, "table"), a[0].counts, b[0].counts}}, nil
 	}
-	var all []pair
-	for name := range a {
-		all = append(all, pair{name, a[name], b[name]})
-	}
-	for name := range b {
-		if _, ok := a[name]; !ok {
-			all = append(all, pair{name, a[name], b[name]})
-		}
-	}
-	slices.SortFunc(all, func(x, y pair) int { return strings.Compare(x.role, y.role) })
-	return all
-}
-
-// role names a pair of single images, by the side that knows a name.
-func role(a, b side) string {
-	for _, s := range []side{a, b} {
-		for name := range s {
-			if name != soleRole {
-				return name
+	nameAlike(a, b)
+	nameAlike(b, a)
+	byRole := map[string]*pair{}
+	for side, parts := range [][]part{a, b} {
+		seen := map[string]string{}
+		for _, p := range parts {
+			if p.role == "" {
+				return nil, fmt.Errorf("%s: nothing tells which image it is of; compare it with a single one", p.name)
+			}
+			if other, ok := seen[p.role]; ok {
+				return nil, fmt.Errorf("%s and %s are both %s; compare them one by one", other, p.name, p.role)
+			}
+			seen[p.role] = p.name
+			if byRole[p.role] == nil {
+				byRole[p.role] = &pair{role: p.role}
+			}
+			if side == 0 {
+				byRole[p.role].a = p.counts
+			} else {
+				byRole[p.role].b = p.counts
 			}
 		}
 	}
-	return soleRole
+	var all []pair
+	for _, p := range byRole {
+		all = append(all, *p)
+	}
+	slices.SortFunc(all, func(x, y pair) int { return strings.Compare(x.role, y.role) })
+	return all, nil
 }
 
-func only(s side) coverage.Counts {
-	for _, c := range s {
-		return c
+// nameAlike gives the nameless parts the roles of those that have their keys.
+func nameAlike(parts, named []part) {
+	for i := range parts {
+		p := &parts[i]
+		k := slices.IndexFunc(named, func(q part) bool { return q.key == p.key })
+		switch {
+		case p.role != "":
+		case k >= 0:
+			p.role = cmp.Or(named[k].role, p.key)
+		case len(parts) == 1 && len(named) == 1:
+			p.role = named[0].role
+		}
 	}
-	return coverage.Counts{}
 }
 
 func (d *diff) print(w io.Writer, p pair, i int) error {
@@ -136,36 +159,45 @@ func (d *diff) print(w io.Writer, p pair, i int) error {
 	return difference.WriteText(w)
 }
 
-// side reads one argument: a directory of tables, a source, a table or a pack.
-func (d *diff) side(ctx context.Context, r *reporter, name string) (side, error) {
+// parts reads one argument: a directory of tables, a source, a table or a pack.
+func (d *diff) parts(ctx context.Context, r *reporter, name string) ([]part, error) {
 	switch kind, err := source.Detect(name); {
 	case err == nil && kind == source.Dir:
-		if found := storeSide(r, name); len(found) > 0 {
+		if found := storeParts(r, name); len(found) > 0 {
 			return found, nil
 		}
 	case err != nil:
 		tables, tableErr := readTables(name)
-		if errors.Is(tableErr, cachefmt.ErrMagic) {
-			tableErr = err // neither: what the source lacks says more
-		}
-		if tableErr != nil {
+		if errors.Is(tableErr, cachefmt.ErrMagic) || errors.Is(tableErr, fs.ErrNotExist) {
+			r.fail(err) // neither: what the source lacks says more
+		} else if tableErr != nil {
 			r.fail(fmt.Errorf("%s: %w", name, tableErr))
 		}
-		return tableSide(tables), nil
+		return tableParts(name, tables), nil
 	}
-	found := side{}
+	var found []part
 	err := each(ctx, &d.imageFlags, r, []string{name}, buildOf, func(m *image, b *coverage.Build) {
 		if m.err != nil {
 			r.refuse(m)
 			return
 		}
-		found[b.Role()] = b.Counts()
+		if len(b.Svcs) > 0 || m.kind == source.File {
+			found = append(found, part{m.name(), b.Role(), keyText(b.BuildID), b.Counts()})
+		}
 	})
 	return found, err
 }
 
-// storeSide reads a directory of tables.
-func storeSide(r *reporter, name string) side {
+// keyText is a build's ID as its table's key prints it.
+func keyText(id string) string {
+	if strings.Contains(id, ":") {
+		return id
+	}
+	return "build-id:" + id
+}
+
+// storeParts reads a directory of tables.
+func storeParts(r *reporter, name string) []part {
 	s, err := store.Open(name)
 	if err != nil {
 		r.fail(err)
@@ -176,29 +208,28 @@ func storeSide(r *reporter, name string) side {
 	if err != nil {
 		r.fail(fmt.Errorf("%s: %w", name, err))
 	}
-	found := side{}
+	var found []part
 	for t, err := range s.Tables {
 		if err != nil {
 			r.fail(fmt.Errorf("%s: %w", name, err))
 			continue
 		}
-		role := t.Key.String()
+		p := part{name + ": " + store.TablePath(t.Key), "", t.Key.String(), countsOfTable(t)}
 		if e, ok := manifest.Find(t.Key); ok {
-			role = (&coverage.Build{Image: path.Base(e.Image), Libc: e.Libc}).Role()
+			p.role = (&coverage.Build{Image: path.Base(e.Image), Libc: e.Libc}).Role()
+			if e.SvcWords == 0 {
+				continue
+			}
 		}
-		found[role] = countsOfTable(t)
+		found = append(found, p)
 	}
 	return found
 }
 
-// tableSide names the tables of one file by their keys.
-func tableSide(tables []*cachefmt.Table) side {
-	if len(tables) == 1 {
-		return side{soleRole: countsOfTable(tables[0])}
-	}
-	found := side{}
+// tableParts is the tables of one file.
+func tableParts(name string, tables []*cachefmt.Table) (found []part) {
 	for _, t := range tables {
-		found[t.Key.String()] = countsOfTable(t)
+		found = append(found, part{name + ": " + t.Key.String(), "", t.Key.String(), countsOfTable(t)})
 	}
 	return found
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"runtime"
 	"sync"
 
@@ -32,10 +33,12 @@ func (f *imageFlags) register(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "scan `N` images at once; 0: one on each core")
 }
 
-// errNoImage ends a command to which no source gave an image.
-var errNoImage = errors.New("no image found")
-
 func (f *imageFlags) check() error {
+	for _, g := range f.globs {
+		if _, err := path.Match(g, ""); err != nil {
+			return usagef("--image %q: malformed", g)
+		}
+	}
 	if f.window < 1 || f.window > cachefmt.MaxWindow {
 		return usagef("--window %d: must be 1 to %d", f.window, cachefmt.MaxWindow)
 	}
@@ -60,6 +63,9 @@ type image struct {
 func (m *image) name() string {
 	if m.kind == source.File {
 		return m.source
+	}
+	if m.source == "/" {
+		return "/" + m.path
 	}
 	return m.source + ": " + m.path
 }
@@ -142,7 +148,8 @@ func readImages[T any](ctx context.Context, globs, sources []string, jobs chan<-
 			problems <- err
 			continue
 		}
-		opt := source.Options{Globs: globs, OnError: func(err error) { problems <- err }}
+		before := seq
+		opt := source.Options{Globs: globs, Libraries: name == "/", OnError: func(err error) { problems <- err }}
 		err = source.Walk(ctx, name, opt, func(m source.Image) error {
 			select {
 			case jobs <- job[T]{image: image{source: name, path: m.Path, kind: kind}, seq: seq, raw: m.Data}:
@@ -154,6 +161,9 @@ func readImages[T any](ctx context.Context, globs, sources []string, jobs chan<-
 		})
 		if ctx.Err() != nil {
 			return
+		}
+		if err == nil && seq == before {
+			err = fmt.Errorf("%s: no libc.so.6 or ld-linux-aarch64.so.1 in it (--image GLOB looks for others)", name)
 		}
 		if err != nil {
 			problems <- err

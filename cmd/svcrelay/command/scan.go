@@ -35,7 +35,9 @@ were refused for which reason. Nothing is written.
 
 With --json, one object per image: build_id, libc, version, counts, and sites with
 kind ("svc", "bridge" or "call"), vaddr, hook, nr, name, distance, function,
-verdict, reason, live and flags; all svc words are in it, refused ones too.`,
+verdict, reason, live and flags; all svc words are in it, refused ones too. Else a
+matrix of what is covered ends the output: a cell like 4+2c means 4 svc sites and 2
+calls through a bridge.`,
 		Example: "  svcrelay scan /lib/aarch64-linux-gnu/libc.so.6\n  svcrelay scan --explain libc6_2.41-12_arm64.deb\n  svcrelay scan --json libc.so.6 | jq '.sites[] | select(.nr == 56)'",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,7 +46,7 @@ verdict, reason, live and flags; all svc words are in it, refused ones too.`,
 	}
 	s.register(cmd)
 	cmd.Flags().BoolVar(&s.json, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&s.explain, "explain", false, "list every refused site with its reason")
+	cmd.Flags().BoolVar(&s.explain, "explain", false, "list every refused site, and say what the reasons mean")
 	cmd.Flags().BoolVar(&s.all, "all", false, "list refused sites too")
 	return cmd
 }
@@ -55,6 +57,7 @@ func (s *scan) run(cmd *cobra.Command, sources []string) error {
 	}
 	r := newReporter(cmd)
 	out := cmd.OutOrStdout()
+	var builds []*coverage.Build // with anything in them
 	images := 0
 	err := each(cmd.Context(), &s.imageFlags, &r, sources, buildOf, func(m *image, b *coverage.Build) {
 		if m.err != nil {
@@ -62,6 +65,9 @@ func (s *scan) run(cmd *cobra.Command, sources []string) error {
 			return
 		}
 		images++
+		if len(b.Svcs) > 0 {
+			builds = append(builds, b)
+		}
 		r.progress.clear()
 		if err := s.print(out, m, b, images > 1); err != nil {
 			r.fail(err)
@@ -70,8 +76,11 @@ func (s *scan) run(cmd *cobra.Command, sources []string) error {
 	if err != nil {
 		return err
 	}
-	if images == 0 {
-		r.fail(errNoImage)
+	if !s.json && len(builds) > 0 {
+		fmt.Fprintln(out)
+		if err := coverage.NewMatrix(builds).WriteText(out, width(out)); err != nil {
+			return err
+		}
 	}
 	return r.done()
 }
@@ -104,11 +113,12 @@ func (s *scan) print(w io.Writer, m *image, b *coverage.Build, again bool) error
 	if again {
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "%s  %s  build-id %s\n", m.name(), libcText(b.Libc, b.Version), b.BuildID)
-	if err := s.printSites(w, b.Result.Sites); err != nil {
+	fmt.Fprintf(w, "%s  %s  %s\n", m.name(), libcText(b.Libc, b.Version), b.BuildID)
+	if len(b.Svcs) == 0 {
+		_, err := fmt.Fprintln(w, "no svc word in it")
 		return err
 	}
-	return printCounts(w, b)
+	return s.printSites(w, b.Result.Sites)
 }
 
 func (s *scan) printSites(w io.Writer, sites []scanner.Site) error {
@@ -130,32 +140,24 @@ func (s *scan) printRefused(w io.Writer, sites []scanner.Site) error {
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "REFUSED\tCALL\tFUNCTION\tKIND\tREASON")
+	seen := map[scanner.Reason]bool{}
 	for _, site := range sites {
 		if site.Verdict == scanner.Accept {
 			continue
 		}
-		reason := site.Reason.String()
-		if s.explain {
-			reason += ": " + site.Reason.Explain()
-		}
-		fmt.Fprintf(t, "0x%x\t%s\t%s\t%s\t%s\n", site.Vaddr, coverage.CallName(site.Number), functionText(site), site.Kind, reason)
+		seen[site.Reason] = true
+		fmt.Fprintf(t, "0x%x\t%s\t%s\t%s\t%s\n", site.Vaddr, coverage.CallName(site.Number), functionText(site), site.Kind, site.Reason)
 	}
-	return t.Flush()
-}
-
-// printCounts ends an image with what became of its svc words.
-func printCounts(w io.Writer, b *coverage.Build) error {
-	c := countsOf(b)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	if err := t.Flush(); err != nil || !s.explain {
+		return err
+	}
 	fmt.Fprintln(w)
-	fmt.Fprintf(t, "%d\t svc words: number adjacent %d, 2 to %d words back %d\n", c.SvcWords, c.Adjacent, b.Result.Window, c.Nearby)
-	fmt.Fprintf(t, "%d\t accepted: %d svc, %d bridge, %d calls through a bridge\n", c.Accepted, c.AcceptedSvc, c.AcceptedBridges, c.AcceptedCalls)
 	for _, reason := range scanner.Reasons() {
-		if n := c.Refused[reason.String()]; n > 0 {
-			fmt.Fprintf(t, "%d\t refused: %s\n", n, reason)
+		if seen[reason] {
+			fmt.Fprintf(w, "%s: %s\n", reason, reason.Explain())
 		}
 	}
-	return t.Flush()
+	return nil
 }
 
 // byNumber sorts sites by number, function and address.
