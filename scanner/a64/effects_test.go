@@ -4,6 +4,7 @@
 package a64
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,12 +62,23 @@ func TestUnknown(t *testing.T) {
 		}
 	}
 	for i, l := range listWords(t, words) {
-		want := unknownRows[i].text
-		if want == "" {
-			want = ".inst"
-		}
-		if got, _, _ := strings.Cut(l.text, " "); got != want {
+		want := cmp.Or(unknownRows[i].text, ".inst")
+		if got, _, _ := strings.Cut(l.text, " "); !names(want)[got] {
 			t.Errorf("objdump of %08x = %q, want %q", uint32(l.word), l.text, want)
+		}
+	}
+}
+
+func TestModelMatchesRows(t *testing.T) {
+	rows := slices.Concat(assembledRows(), newerRows)
+	words := make([]Word, len(rows))
+	for i, r := range rows {
+		words[i] = r.word
+	}
+	for i, l := range listWords(t, words) {
+		l = l.as240()
+		if got, want := model(l.text), rows[i].effect(); l.undefined() || got != want {
+			t.Errorf("model(%q) of %08x = %s, want %s", l.text, uint32(l.word), show(got), show(want))
 		}
 	}
 }

@@ -3,8 +3,9 @@
 
 package a64
 
-// unknownRows are words with the reason why, and the mnemonic that objdump
-// prints when it knows the word.
+// unknownRows are words with the reason why, and the mnemonics that objdump may
+// print, which is .inst alone when there are none: a name next to .inst is that
+// of a binutils newer than 2.40.
 var unknownRows = []struct {
 	word Word
 	why  string
@@ -37,18 +38,18 @@ var unknownRows = []struct {
 	{0xd503301f, "no such barrier", "msr"},
 	{0xd503303f, "dsb nxs of no domain", "msr"},
 	{0xd503201e, "a hint with a register", "msr"},
-	{0xd5480000, "128-bit sys", ""},
-	{0xd5500000, "128-bit msrr", ""},
-	{0xd5700000, "128-bit mrrs", ""},
-	{0x19200820, "128-bit atomic", ""},
-	{0x74000000, "compare and branch", ""},
+	{0xd5480000, "128-bit sys", ".inst sysp"},
+	{0xd5500000, "128-bit msrr", ".inst msrr"},
+	{0xd5700000, "128-bit mrrs", ".inst mrrs"},
+	{0x19200820, "128-bit atomic", ".inst rcwcas"},
+	{0x74000000, "compare and branch", ".inst cbgt"},
 	{0x55000000, "retaasppc", ""},
-	{0xf380001f, "autiasppc", ""},
-	{0x9a012000, "addpt", ""},
-	{0x9b610000, "maddpt", ""},
+	{0xf380001f, "autiasppc", ".inst autiasppc"},
+	{0x9a012000, "addpt", ".inst addpt"},
+	{0x9b610000, "maddpt", ".inst maddpt"},
 	{0x1dc00020, "ldapur of a vector register", ""},
-	{0x99c00820, "post-indexed ldapr", ""},
-	{0x0d418420, "ldap1", ""},
+	{0x99c00820, "post-indexed ldapr", ".inst ldapr"},
+	{0x0d418420, "ldap1", ".inst ldap1"},
 
 	// Immediates.
 	{0x52c00000, "w: movz lsl 32", ""},
@@ -149,10 +150,10 @@ var unknownRows = []struct {
 	{0x19c2c420, "set: stage 3", ""},
 	{0x1dc2c420, "setg: stage 3", ""},
 	{0x59000400, "cpy: size", ""},
-	{0xe8000000, "pair: opc 11", ""},
-	{0xe9000000, "pair: opc 11", ""},
+	{0xe8000000, "pair: opc 11", ".inst sttnp"},
+	{0xe9000000, "pair: opc 11", ".inst sttp"},
 	{0x68400000, "ldpsw, no allocate", ""},
-	{0xec000000, "pair: opc 11 of vectors", ""},
+	{0xec000000, "pair: opc 11 of vectors", ".inst sttnp"},
 	{0xf9c00000, "x: opc 3", ""},
 	{0xb8c00000, "ldursw: opc 3", ""},
 	{0xf8800400, "prefetch, post-indexed", ""},
@@ -160,11 +161,11 @@ var unknownRows = []struct {
 	{0x3c000800, "sttr of vectors", ""},
 	{0x7d800000, "vector: opc 2 of halves", ""},
 	{0xf8600800, "register offset: option", ""},
-	{0x38609000, "atomic: o3, opc 1", ""},
+	{0x38609000, "atomic: o3, opc 1", ".inst rcwclrl"},
 	{0x3820c000, "ldapr: Rs", ""},
 	{0x383fc000, "ldapr: no acquire", ""},
 	{0x38ffc000, "ldapr: release", ""},
-	{0x3c200000, "atomic of vectors", ""},
+	{0x3c200000, "atomic of vectors", ".inst ldbfadd"},
 	{0xb8200400, "w: ldraa", ""},
 	{0x0c010000, "st4: Rm without post-index", ""},
 	{0x0c200000, "st4: bit 21", ""},

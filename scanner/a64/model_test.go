@@ -13,7 +13,7 @@ import (
 var (
 	// Nothing but flags, memory or the system is written.
 	readsAll = names(`cmp cmn tst ccmp ccmn cmpp rmif setf8 setf16 msr sys dc ic at tlbi brb cfp dvp cpp
-		wfet wfit prfm prfum stgm stzgm
+		wfet wfit prfm prfum rprfm stgm stzgm
 		cbz cbnz tbz tbnz br blr braa brab braaz brabz blraa blrab blraaz blrabz ret`)
 	// The first operand is read before it is written.
 	readsFirst = names(`movk bfi bfxil bfm bfc ldg
