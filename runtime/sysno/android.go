@@ -4,6 +4,7 @@
 // same level (clone3 passes at level 34 from 14 QPR2 on, not before), and a
 // vendor may ship another one. AllowedInSome and Unlisted are the two answers
 // that leave it to a probe at run time.
+
 package sysno
 
 // Android says from which API levels on a call passes. Nothing that once passed

@@ -38,6 +38,7 @@ type Call struct {
 	Relay   Relay
 	Seed    bool // one of the 20 path calls of the first relays
 	Android Android
+	Sigsys  Sigsys // what it gets where Android traps it; zero where no level does
 	Note    string // what surprises about it, or ""
 }
 

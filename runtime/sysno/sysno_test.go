@@ -154,7 +154,7 @@ func TestRowContents(t *testing.T) {
 	statx, _ := ByName("statx")
 	statx.Note = ""
 	want := Call{Nr: 291, Name: "statx", Since: "4.11", Args: []Arg{ArgDirfd, ArgPath, ArgAtflags, ArgFlags, ArgStat},
-		Class: ClassTranslate, Relay: RelayPath, Seed: true, Android: Android{Some: 30, All: 30}}
+		Class: ClassTranslate, Relay: RelayPath, Seed: true, Android: Android{Some: 30, All: 30}, Sigsys: Sigsys{Kind: SigsysTracer}}
 	if d := cmp.Diff(want, statx); d != "" {
 		t.Errorf("ByName(statx) (-want +got):\n%s", d)
 	}

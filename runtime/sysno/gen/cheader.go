@@ -2,6 +2,7 @@
 // no object; a list macro lets each reader make the table or switch it needs.
 // The kernel's own header is only asked where SR_CHECK_NUMBERS is defined, call
 // by call, because an older one lacks the newest calls.
+
 package main
 
 import (

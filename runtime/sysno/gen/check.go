@@ -5,6 +5,7 @@
 // prototypes from include/linux/syscalls.h. Both are C with conditions, but a
 // handful of conditions decides for arm64, so a list of true ones replaces a
 // preprocessor; a call lost to a condition that is missing there is reported.
+
 package main
 
 import (

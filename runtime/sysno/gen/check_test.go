@@ -66,17 +66,18 @@ func headers(t *testing.T, unistd, syscalls string) string {
 
 const rows = `levels	29	36
 class	run	Runs.
+sigsys	ENOSYS	38	No such call.
 word	dirfd	value	A directory.
 word	path	pointer	A path.
 word	str	pointer	A string.
 word	int	value	A number.
 word	ptr	pointer	A structure.
 word	addr	any	An address.
-56	openat	3.7	dirfd path int int	run	-	-	29
-80	fstat	3.7	int ptr	run	-	-	29
-90	capget	3.7	ptr addr	run	-	-	29
-142	nfsservctl	3.7	int ptr ptr	run	-	-	never
-220	clone	3.7	int addr ptr addr ptr	run	-	-	29
+56	openat	3.7	dirfd path int int	run	-	-	29	-
+80	fstat	3.7	int ptr	run	-	-	29	-
+90	capget	3.7	ptr addr	run	-	-	29	-
+142	nfsservctl	3.7	int ptr ptr	run	-	-	never	ENOSYS
+220	clone	3.7	int addr ptr addr ptr	run	-	-	29	-
 `
 
 func TestCheck(t *testing.T) {

@@ -1,4 +1,5 @@
 // The comparison behind -check: every difference is listed, none is fatal.
+
 package main
 
 import (

@@ -1,4 +1,5 @@
 // zsysno.go: constants, and the table that a number indexes.
+
 package main
 
 import (
@@ -90,6 +91,19 @@ func goNumbers(b *bytes.Buffer, t *table) {
 	b.WriteString(")\n\n")
 }
 
+func goSigsys(t *table, c call) string {
+	switch m, ok := find(t.sigsys, c.sigsys); {
+	case c.sigsys == "-":
+		return "Sigsys{}"
+	case !ok:
+		return "Sigsys{SigsysCall, " + goName(c.sigsys) + "}"
+	case m.shape == "-":
+		return "Sigsys{SigsysTracer, 0}"
+	default:
+		return "Sigsys{SigsysErrno, " + m.shape + "}"
+	}
+}
+
 func goTable(b *bytes.Buffer, t *table) {
 	b.WriteString("// table is indexed by number; a hole has no Name.\nvar table = [Max + 1]Call{\n")
 	for _, c := range t.calls {
@@ -101,8 +115,8 @@ func goTable(b *bytes.Buffer, t *table) {
 			relay = strings.Join(prefixed("Relay", c.relay), "|")
 		}
 		n := goName(c.name)
-		fmt.Fprintf(b, "%s: {%s, %q, %q, %s, Class%s, %s, %t, Android{%d, %d}, %q},\n",
-			n, n, c.name, c.since, args, goName(c.class), relay, c.seed, c.androidSome, c.androidAll, c.note)
+		fmt.Fprintf(b, "%s: {%s, %q, %q, %s, Class%s, %s, %t, Android{%d, %d}, %s, %q},\n",
+			n, n, c.name, c.since, args, goName(c.class), relay, c.seed, c.androidSome, c.androidAll, goSigsys(t, c), c.note)
 	}
 	b.WriteString("}\n\n// byName holds the numbers in the order of their names.\nvar byName = [...]uint16{\n")
 	sorted := slices.Clone(t.calls)

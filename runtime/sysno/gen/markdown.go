@@ -1,4 +1,5 @@
 // SYSCALLS.md: the docs page.
+
 package main
 
 import (
@@ -46,11 +47,13 @@ func mdAndroid(b *bytes.Buffer, t *table) {
 		"`30` in every AOSP release from level 30 on; `34~35` in some releases of level 34 and in all from 35 on; `36~` in some\n"+
 		"releases of level 36; `never` in none. Passing is not success: the kernel may lack the call, SELinux may refuse it, and a\n"+
 		"vendor may ship another policy.\n\n", t.minLevel, t.maxLevel)
+	mdMeanings(b, "Sigsys: what a call that Android traps gets", t.sigsys, func(c call, w string) bool { return c.sigsys == w }, t.calls)
+	b.WriteString("Another name there is the call that is made instead, with the same arguments and zeros after them.\n\n")
 }
 
 func mdCalls(b *bytes.Buffer, t *table) {
 	b.WriteString("## The calls\n\nA star marks the 20 path calls of the first relays.\n\n" +
-		"| nr | name | since | arguments | class | relay | android | note |\n|---:|---|---|---|---|---|---|---|\n")
+		"| nr | name | since | arguments | class | relay | android | sigsys | note |\n|---:|---|---|---|---|---|---|---|---|\n")
 	for _, c := range t.calls {
 		name, relay := c.name, "-"
 		if c.seed {
@@ -61,8 +64,8 @@ func mdCalls(b *bytes.Buffer, t *table) {
 		}
 		// An escaped \~ keeps two of them from striking out what is between.
 		android := strings.ReplaceAll(c.androidText, "~", "\\~")
-		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s | %s | %s |\n",
-			c.nr, strings.ReplaceAll(name, "_", "\\_"), c.since, strings.Join(c.args, " "), c.class, relay, android,
+		fmt.Fprintf(b, "| %d | %s | %s | %s | %s | %s | %s | %s | %s |\n",
+			c.nr, strings.ReplaceAll(name, "_", "\\_"), c.since, strings.Join(c.args, " "), c.class, relay, android, c.sigsys,
 			strings.NewReplacer("_", "\\_", "*", "\\*").Replace(c.note))
 	}
 }

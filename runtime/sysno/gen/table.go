@@ -1,17 +1,20 @@
 // The text table in memory. Everything that a later reader takes for granted is
 // refused here, with the line that breaks it: a tracer that finds a dirfd word
 // two places before its path would translate from the wrong directory.
+
 package main
 
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// meaning is one word of the vocabulary.
+// meaning is one word of the vocabulary. Its shape is that of an argument, or
+// the errno of a sigsys word.
 type meaning struct{ word, shape, text string }
 
 // call is one row as text, but for its number and level pair.
@@ -23,11 +26,13 @@ type call struct {
 	seed                    bool
 	androidSome, androidAll int
 	androidText, note       string
+	sigsys                  string
 }
 
 type table struct {
 	minLevel, maxLevel     int
 	classes, relays, words []meaning
+	sigsys                 []meaning
 	calls                  []call
 }
 
@@ -37,6 +42,14 @@ func (t *table) max() int { return t.calls[len(t.calls)-1].nr }
 func (t *table) at(nr int) *call {
 	i, ok := slices.BinarySearchFunc(t.calls, nr, func(c call, nr int) int { return c.nr - nr })
 	if !ok {
+		return nil
+	}
+	return &t.calls[i]
+}
+
+func (t *table) named(name string) *call {
+	i := slices.IndexFunc(t.calls, func(c call) bool { return c.name == name })
+	if i < 0 {
 		return nil
 	}
 	return &t.calls[i]
@@ -64,6 +77,11 @@ func parse(text string) (*table, error) {
 	if len(t.calls) == 0 {
 		return nil, errors.New("no calls")
 	}
+	for _, c := range t.calls {
+		if err := t.verifySigsys(c); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
 	return t, nil
 }
 
@@ -72,11 +90,13 @@ func (t *table) line(f []string) error {
 	case "levels":
 		return t.levels(f[1:])
 	case "class":
-		return define(&t.classes, f[1:], 2)
+		return define(&t.classes, f[1:], nil)
 	case "relay":
-		return define(&t.relays, f[1:], 2)
+		return define(&t.relays, f[1:], nil)
 	case "word":
-		return define(&t.words, f[1:], 3)
+		return define(&t.words, f[1:], argShape)
+	case "sigsys":
+		return define(&t.sigsys, f[1:], errnoShape)
 	}
 	c, err := t.call(f)
 	if err != nil {
@@ -105,14 +125,19 @@ func (t *table) levels(f []string) error {
 	return nil
 }
 
-func define(ms *[]meaning, f []string, fields int) error {
+// define reads a word, its shape where the kind of word has one, and its meaning.
+func define(ms *[]meaning, f []string, shape *regexp.Regexp) error {
+	fields := 2
+	if shape != nil {
+		fields = 3
+	}
 	if len(f) != fields {
 		return fmt.Errorf("definition: %d fields, want %d", len(f), fields)
 	}
 	m := meaning{word: f[0], text: f[fields-1]}
-	if fields == 3 {
+	if shape != nil {
 		m.shape = f[1]
-		if !slices.Contains([]string{"value", "pointer", "any"}, m.shape) {
+		if !shape.MatchString(m.shape) {
 			return fmt.Errorf("word %s: shape %q", m.word, m.shape)
 		}
 	}
@@ -124,14 +149,14 @@ func define(ms *[]meaning, f []string, fields int) error {
 }
 
 func (t *table) call(f []string) (call, error) {
-	if len(f) == 8 {
+	if len(f) == 9 {
 		f = append(f, "")
 	}
-	if len(f) != 9 {
-		return call{}, fmt.Errorf("%d fields, want 8 or 9", len(f))
+	if len(f) != 10 {
+		return call{}, fmt.Errorf("%d fields, want 9 or 10", len(f))
 	}
 	c := call{name: f[1], since: f[2], args: list(f[3], " "), class: f[4], relay: list(f[5], "+"),
-		seed: f[6] == "seed", androidText: f[7], note: f[8]}
+		seed: f[6] == "seed", androidText: f[7], sigsys: f[8], note: f[9]}
 	nr, err := strconv.Atoi(f[0])
 	if err != nil || nr < 0 || nr > 4095 {
 		return call{}, fmt.Errorf("%s: number %q is not within 0 to 4095", c.name, f[0])

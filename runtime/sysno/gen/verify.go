@@ -1,4 +1,5 @@
 // What a row must satisfy beyond its number of fields.
+
 package main
 
 import (
@@ -12,6 +13,8 @@ var (
 	nameForm    = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	sinceForm   = regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
 	androidForm = regexp.MustCompile(`^([0-9]+)(~([0-9]*))?$`)
+	argShape    = regexp.MustCompile(`^(value|pointer|any)$`)
+	errnoShape  = regexp.MustCompile(`^(-|[1-9][0-9]{0,2})$`)
 )
 
 // verify checks one row and fills in its Android levels.
@@ -87,6 +90,28 @@ func (t *table) android(c *call) error {
 	partial := m[2] != ""
 	if c.androidSome == 0 || m[3] != "" && c.androidAll == 0 || partial && c.androidAll != 0 && c.androidAll <= c.androidSome {
 		return fmt.Errorf("android field %q: levels are %d to %d and ascend", c.androidText, t.minLevel, t.maxLevel)
+	}
+	return nil
+}
+
+// trapped reports whether some known level does not let the call through.
+func (t *table) trapped(c call) bool { return c.androidAll != t.minLevel }
+
+// verifySigsys runs when all calls are known, because one may stand for another.
+// An answer of the tracer is the same however the call came to it.
+func (t *table) verifySigsys(c call) error {
+	if !t.trapped(c) {
+		if c.sigsys != "-" {
+			return fmt.Errorf("sigsys field %q of a call that no level traps", c.sigsys)
+		}
+		return nil
+	}
+	_, known := find(t.sigsys, c.sigsys)
+	if !known && (t.named(c.sigsys) == nil || c.sigsys == c.name) {
+		return fmt.Errorf("sigsys field %q is no answer", c.sigsys)
+	}
+	if c.class == "answer" && c.sigsys != "tracer" || c.class == "refuse" && c.sigsys != "ENOSYS" {
+		return fmt.Errorf("sigsys field %q does not fit class %s", c.sigsys, c.class)
 	}
 	return nil
 }
