@@ -22,7 +22,7 @@ func (s *scan) asyncCancelled(sp *span, i pos) bool {
 			target, _ := w.Target(s.t.vaddr(sp.first + i - d))
 			return s.enablesAsync(target)
 		}
-		if w.IsB() || a64.Decode(w).Flow == a64.Return {
+		if w.IsB() || w.IsBranchRegister() && a64.Decode(w).Flow == a64.Return {
 			return false
 		}
 	}

@@ -57,6 +57,16 @@ func bridgeAt(s *span, i pos) (b bridge, ok bool) {
 	return b, true
 }
 
+// straight reports whether no branch lands behind first, up to last.
+func (s *span) straight(first, last pos) bool {
+	for k := first + 1; k <= last; k++ {
+		if s.targets.has(k) {
+			return false
+		}
+	}
+	return true
+}
+
 // A wrapper is a function that leads to a bridge and takes the number in reg.
 type wrapper struct {
 	entry pos
@@ -90,9 +100,9 @@ func (s *scan) addBridge(b bridge, sp *span) {
 // joinWrappers follows every bridge back to its callers and finds the svcs that
 // the functions between have of their own.
 func (s *scan) joinWrappers() {
-	for n := 0; n < len(s.wrappers) && n < maxWrappers; n++ {
+	for n := 0; n < len(s.wrappers); n++ {
 		w := s.wrappers[n]
-		for from := range s.t.into(w.entry) {
+		for from := range s.into(w.entry) {
 			s.caller(w, from)
 		}
 	}
@@ -131,6 +141,10 @@ func (s *scan) joinSvc(site *Site) {
 // constant number, or one more wrapper that passes its own argument on.
 func (s *scan) caller(w wrapper, from pos) {
 	site := Site{Vaddr: s.t.vaddr(from), Kind: Call, Number: NoNumber, Reason: CallNumberUnknown}
+	if br, _ := s.t.word(from); !br.IsB() && !br.IsBL() { // cannot be retargeted as far
+		s.addCall(site, w)
+		return
+	}
 	switch v := s.valueAt(from, w.reg); v.kind {
 	case constant:
 		site.Number, site.Reason = int(int32(v.n)), ReasonNone
@@ -158,7 +172,9 @@ func (s *scan) addWrapper(w wrapper) {
 			return
 		}
 	}
-	s.wrappers = append(s.wrappers, w)
+	if len(s.wrappers) < maxWrappers {
+		s.wrappers = append(s.wrappers, w)
+	}
 }
 
 // addCall lists one call. Its hook is the branch itself, which need not be

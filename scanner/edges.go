@@ -19,12 +19,14 @@ const (
 	isIndirect             // adr, adrp; br, blr, ret
 )
 
-var wordClass, branchField = classTables()
+// wordClass and branchField are by top byte. guardedClass is wordClass without adr
+// and adrp, whose addresses do not matter where BTI guards.
+var wordClass, guardedClass, branchField = classTables()
 
 // A field is where a branch has its offset: in words, int32(w << left) >> right.
 type field struct{ left, right uint8 }
 
-func classTables() (classes [256]uint8, fields [256]field) {
+func classTables() (classes, guarded [256]uint8, fields [256]field) {
 	for b := range classes {
 		w := a64.Word(b) << 24
 		_, _, isAdr := w.Adr(0)
@@ -38,8 +40,11 @@ func classTables() (classes [256]uint8, fields [256]field) {
 		case isAdr, w.IsBranchRegister():
 			classes[b] = isIndirect
 		}
+		if guarded[b] = classes[b]; isAdr {
+			guarded[b] = 0
+		}
 	}
-	return classes, fields
+	return classes, guarded, fields
 }
 
 // A link is one branch in the chain of those that land in the same 32 words:
@@ -60,6 +65,7 @@ const chunk = 1024
 type collector struct {
 	*text
 	hide               func(vaddr uint64) bool // nil: indirect jumps are of no interest
+	classes            *[256]uint8
 	branches, indirect [chunk]pos
 }
 
@@ -67,16 +73,20 @@ type collector struct {
 var linkPool = sync.Pool{New: func() any { return new([]link) }}
 
 // collect records every branch of t that stays inside it, and marks its target.
-// hide, when not nil, is told every address that the code computes, and every
-// jump through a register is kept. The text must be released.
+// hide, when not nil, is told every address that adr names, or adrp with an add
+// that follows, and every jump through a register is kept. The text must be
+// released.
 func (t *text) collect(hide func(vaddr uint64) bool) {
 	for i := range t.spans {
 		s := &t.spans[i]
-		s.targets = make(bitmap, s.words()/64+1)
+		s.targets, s.hidden = make(bitmap, s.words()/64+1), make(bitmap, s.words()/64+1)
 		s.heads = make([]uint32, s.words()>>chainShift+1)
 	}
 	t.links = (*linkPool.Get().(*[]link))[:0]
-	c := &collector{text: t, hide: hide}
+	c := &collector{text: t, hide: hide, classes: &wordClass}
+	if hide == nil {
+		c.classes = &guardedClass
+	}
 	for i := range t.spans {
 		c.span(&t.spans[i])
 	}
@@ -94,9 +104,7 @@ func (c *collector) span(s *span) {
 		code := s.code[base*a64.Size:]
 		branches, indirect := c.sort(base, code[:min(len(code), chunk*a64.Size)])
 		c.record(s, branches)
-		if c.hide != nil {
-			c.note(s, indirect)
-		}
+		c.note(s, indirect)
 	}
 }
 
@@ -106,7 +114,7 @@ func (c *collector) sort(base pos, code []byte) (branches, indirect []pos) {
 	var nb, ni uint
 	for ; len(code) >= 8; code = code[8:] {
 		two := binary.LittleEndian.Uint64(code)
-		first, second := uint(wordClass[two>>24&0xff]), uint(wordClass[two>>56])
+		first, second := uint(c.classes[two>>24&0xff]), uint(c.classes[two>>56])
 		c.branches[nb%chunk], c.indirect[ni%chunk] = base, base
 		nb, ni = nb+first&1, ni+first>>1
 		c.branches[nb%chunk], c.indirect[ni%chunk] = base+1, base+1
@@ -114,7 +122,7 @@ func (c *collector) sort(base pos, code []byte) (branches, indirect []pos) {
 		base += 2
 	}
 	if len(code) >= a64.Size {
-		k := uint(wordClass[code[3]])
+		k := uint(c.classes[code[3]])
 		c.branches[nb%chunk], c.indirect[ni%chunk] = base, base
 		nb, ni = nb+k&1, ni+k>>1
 	}
@@ -144,17 +152,24 @@ func (c *collector) record(s *span, branches []pos) {
 }
 
 // note hides the addresses that the words at the given offsets of s compute, and
-// keeps the jumps among them.
+// keeps the jumps among them. A ret of another register than x30 is a jump, and
+// one that no landing pad stops.
 func (c *collector) note(s *span, indirect []pos) {
 	for _, i := range indirect {
 		w := s.at(i)
 		if !w.IsBranchRegister() {
 			c.address(s, i)
-		} else if a64.Decode(w).Flow == a64.JumpReg {
+			continue
+		}
+		switch flow := a64.Decode(w).Flow; {
+		case flow == a64.JumpReg && c.hide != nil, flow == a64.Return && w.Operand() != 30 && w != eret:
 			c.jumps = append(c.jumps, s.first+i)
 		}
 	}
 }
+
+// eret has no register, but its field is not x30's.
+const eret = 0xd69f_03e0
 
 // addReach is how many words after an adrp its add is looked for.
 const addReach = 32
@@ -187,14 +202,16 @@ func (t *text) hasCode(addr uint64) bool {
 	return addr+0xfff >= t.low && addr <= t.vaddr(last.first)+uint64(len(last.code))
 }
 
-// into yields the branches that land on p.
-func (t *text) into(p pos) func(yield func(pos) bool) {
+// into yields the branches that land on p. Every branch of the chain is paid for;
+// the chain ends early when nothing is left to pay with.
+func (v *prover) into(p pos) func(yield func(pos) bool) {
+	t := v.t
 	return func(yield func(pos) bool) {
 		s := t.spanOf(p)
 		if s == nil {
 			return
 		}
-		for n := s.heads[(p-s.first)>>chainShift]; n != 0; n = t.links[n-1].next {
+		for n := s.heads[(p-s.first)>>chainShift]; n != 0 && v.spend(1); n = t.links[n-1].next {
 			from := t.links[n-1].from
 			w, _ := t.word(from)
 			if to, _ := w.Target(t.vaddr(from)); to == t.vaddr(p) && !yield(from) {

@@ -41,8 +41,8 @@ func (v *prover) function(vaddr uint64) elfimg.Frame {
 // functionStarts returns every address that is called or has a symbol, ascending.
 func (v *prover) functionStarts() []uint64 {
 	starts := []uint64{}
-	for f := range v.img.Funcs {
-		starts = append(starts, f.Vaddr&^(a64.Size-1))
+	for vaddr := range v.img.Starts {
+		starts = append(starts, vaddr&^(a64.Size-1))
 	}
 	for _, l := range v.t.links {
 		w, _ := v.t.word(l.from)

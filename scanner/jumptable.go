@@ -12,10 +12,7 @@
 
 package scanner
 
-import (
-	"svcrelay/scanner/a64"
-	"svcrelay/scanner/elfimg"
-)
+import "svcrelay/scanner/a64"
 
 // A jumpTable is one table and what its entries mean.
 type jumpTable struct {
@@ -23,11 +20,8 @@ type jumpTable struct {
 	size     uint32 // of an entry in bytes
 	signed   bool
 	shift    uint32
-	cases    uint64 // as many as the compare before it lets through
+	cases    uint64 // as many as the compare before it lets through; 0: no compare
 }
-
-// maxCases bounds a table whose compare is not found; glibc's largest has 123.
-const maxCases = 4096
 
 // A jumpKind says what a br does.
 type jumpKind uint8
@@ -38,54 +32,58 @@ const (
 	jumpCases            // a switch
 )
 
-// resolveJump tells what the br at vaddr does, and yields every target of a
-// switch. Pointers to code come from relocations and adrs, which markHidden and
-// collect have seen.
-func (v *prover) resolveJump(f elfimg.Frame, vaddr uint64, br a64.Word, yield func(vaddr uint64)) jumpKind {
-	reg := br.Operand()
-	if reg == 30 { // a return that BTI checks like a jump
-		return jumpPointer
+// resolveJump tells what the jump at p does, and yields every target of a switch;
+// a target that yield refuses makes it unknown. A pointer that is loaded from
+// anywhere but the stack came from a relocation or an adr, which are marked.
+func (v *prover) resolveJump(p pos, yield func(vaddr uint64) bool) jumpKind {
+	s := v.t.spanOf(p)
+	reg := s.at(p - s.first).Operand()
+	if t, ok := v.tableOf(s, p-s.first, reg); ok {
+		if v.eachCase(t, yield) {
+			return jumpCases
+		}
+		return jumpUnknown
 	}
-	for n := uint64(1); n <= tableReach && vaddr-n*a64.Size >= f.Start; n++ {
-		p := v.t.pos(vaddr - n*a64.Size)
-		w, _ := v.t.word(p)
-		if !a64.Decode(w).Def.Has(reg) {
-			continue
-		}
-		rd, rn, m, isAdd := w.AddRegister()
-		_, rm, isMove := w.Move()
-		switch {
-		case isAdd && rd == reg:
-			if t, ok := v.findTable(f, p, rn, m); ok && v.eachCase(f, t, yield) {
-				return jumpCases
-			}
-			return jumpUnknown
-		case isMove && (reg == 16 || reg == 17), w.Loads(reg): // GCC moves a pointer to x16 first
-			return jumpPointer
-		case !isMove:
-			return jumpUnknown
-		}
-		reg = rm
+	if v.directValueAt(p, reg).kind == pointer {
+		return jumpPointer
 	}
 	return jumpUnknown
 }
 
-// eachCase yields the targets of a table. One without a compare ends at its
-// first entry that leaves the function: that yields too much at times, never too
-// little.
-func (v *prover) eachCase(f elfimg.Frame, t jumpTable, yield func(uint64)) bool {
+// straightInto reports whether word i of s can only come after the word before it.
+func (s *span) straightInto(i pos) bool { return !s.targets.has(i) && !s.entries.has(i) }
+
+// tableOf finds the table of the jump at offset i of s by reg.
+func (v *prover) tableOf(s *span, i pos, reg uint32) (t jumpTable, ok bool) {
+	for n := 0; n < tableReach && i > 0 && s.straightInto(i); n++ {
+		i--
+		w := s.at(i)
+		e := a64.Decode(w)
+		if e.Flow != a64.Next {
+			return t, false
+		}
+		if !e.Def.Has(reg) {
+			continue
+		}
+		rd, rn, m, isAdd := w.AddRegister()
+		if !isAdd || rd != reg {
+			return t, false
+		}
+		return v.findTable(s.first+i, rn, m)
+	}
+	return t, false
+}
+
+// eachCase yields the targets of a table. Without the compare before it nobody
+// can say where a table ends.
+func (v *prover) eachCase(t jumpTable, yield func(uint64) bool) bool {
 	for n := range t.cases {
 		b, ok := v.img.ReadAt(t.at+n*uint64(t.size), int(t.size))
-		if !ok {
+		if !ok || !v.spend(1) || !yield(t.base+uint64(t.entry(b))<<t.shift) {
 			return false
 		}
-		target := t.base + uint64(t.entry(b))<<t.shift
-		if target < f.Start || target >= f.End {
-			return t.cases == maxCases && n > 0
-		}
-		yield(target)
 	}
-	return t.cases < maxCases
+	return t.cases > 0
 }
 
 // entry reads one entry of the table.
@@ -106,21 +104,22 @@ const tableReach = 16
 
 // findTable finds the table of the add at p, of rn and m. Where nothing is
 // extended, either operand may be the entry.
-func (v *prover) findTable(f elfimg.Frame, p pos, rn uint32, m a64.Addend) (t jumpTable, ok bool) {
-	if t, ok = v.readTable(f, p, rn, m); !ok && m.Size == 8 && m.Shift == 0 {
-		t, ok = v.readTable(f, p, m.Reg, a64.Addend{Reg: rn, Size: 8})
+func (v *prover) findTable(p pos, rn uint32, m a64.Addend) (t jumpTable, ok bool) {
+	if t, ok = v.readTable(p, rn, m); !ok && m.Size == 8 && m.Shift == 0 {
+		t, ok = v.readTable(p, m.Reg, a64.Addend{Reg: rn, Size: 8})
 	}
 	return t, ok
 }
 
 // readTable finds the load of the addend m that the add at p adds to base.
-func (v *prover) readTable(f elfimg.Frame, p pos, base uint32, m a64.Addend) (t jumpTable, ok bool) {
-	for at := p; p-at < tableReach && v.t.vaddr(at) > f.Start; {
-		at--
-		w, _ := v.t.word(at)
+func (v *prover) readTable(p pos, base uint32, m a64.Addend) (t jumpTable, ok bool) {
+	s := v.t.spanOf(p)
+	for i, n := p-s.first, 0; n < tableReach && i > 0 && s.straightInto(i); n++ {
+		i--
+		w := s.at(i)
 		l, isLoad := w.IndexedLoad()
 		if !isLoad || l.Reg != m.Reg {
-			if a64.Decode(w).Def.Has(m.Reg) {
+			if e := a64.Decode(w); e.Flow != a64.Next || e.Def.Has(m.Reg) {
 				return t, false
 			}
 			continue
@@ -128,35 +127,33 @@ func (v *prover) readTable(f elfimg.Frame, p pos, base uint32, m a64.Addend) (t 
 		if m.Size != 8 && m.Size != l.Size {
 			return t, false
 		}
-		from, table := v.directValueAt(p, base), v.directValueAt(at, l.Base)
-		t = jumpTable{table.n, from.n, l.Size, l.Signed || m.Signed, m.Shift, v.caseCount(f, at, l.Index)}
+		from, table := v.directValueAt(p, base), v.directValueAt(s.first+i, l.Base)
+		t = jumpTable{table.n, from.n, l.Size, l.Signed || m.Signed, m.Shift, s.caseCount(i, l.Index)}
 		return t, from.kind == constant && table.kind == constant
 	}
 	return t, false
 }
 
-// caseCount walks back from the load at p to the compare of its index, which
-// must be the only way in.
-func (v *prover) caseCount(f elfimg.Frame, p pos, index uint32) uint64 {
-	for at := p; p-at < tableReach && v.t.vaddr(at) > f.Start+a64.Size; {
-		s := v.t.spanOf(at)
-		if s == nil || s.targets.has(at-s.first) {
-			break
-		}
-		at--
-		w, _ := v.t.word(at)
+// maxCases bounds what a compare may let through; glibc's largest table has 123.
+const maxCases = 4096
+
+// caseCount walks back from the load at offset i of s to the compare of its index,
+// which must be the only way in; 0 when there is none.
+func (s *span) caseCount(i pos, index uint32) uint64 {
+	for n := 0; n < tableReach && i > 1 && s.straightInto(i); n++ {
+		i--
+		w := s.at(i)
 		if w.IsBCond(a64.HI) {
-			cmp, _ := v.t.word(at - 1)
-			if rn, last, ok := cmp.CompareImmediate(); ok && rn == index && last < maxCases-1 {
+			if rn, last, ok := s.at(i - 1).CompareImmediate(); ok && rn == index && last < maxCases {
 				return last + 1
 			}
-			break
+			return 0
 		}
 		if rd, rm, ok := w.Move(); ok && rd == index {
 			index = rm
 		} else if e := a64.Decode(w); e.Flow != a64.Next || e.Def.Has(index) {
-			break
+			return 0
 		}
 	}
-	return maxCases
+	return 0
 }

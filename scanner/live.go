@@ -10,7 +10,10 @@
 
 package scanner
 
-import "svcrelay/scanner/a64"
+import (
+	"svcrelay/scanner/a64"
+	"svcrelay/scanner/elfimg"
+)
 
 const (
 	arguments a64.Regs = 1<<9 - 1                 // x0-x8
@@ -33,7 +36,7 @@ type liveWalk struct {
 	left     int
 	exported bool
 	live     a64.Regs
-	work     []livePath
+	paths    []livePath
 	seen     []livePath
 }
 
@@ -46,11 +49,11 @@ type livePath struct {
 // liveAfter returns what may be read after the word at p; x0 is the result and
 // counts as written by it. It reads at most budget words.
 func (w *liveWalk) liveAfter(p pos, budget int) a64.Regs {
-	w.work = append(w.work[:0], livePath{p + 1, a64.AllRegs &^ a64.X(0)})
+	w.paths = append(w.paths[:0], livePath{p + 1, a64.AllRegs &^ a64.X(0)})
 	w.seen, w.live, w.left = w.seen[:0], 0, budget
-	for len(w.work) > 0 {
-		path := w.work[len(w.work)-1]
-		w.work = w.work[:len(w.work)-1]
+	for len(w.paths) > 0 {
+		path := w.paths[len(w.paths)-1]
+		w.paths = w.paths[:len(w.paths)-1]
 		w.follow(path)
 	}
 	return w.live
@@ -66,7 +69,7 @@ func (w *liveWalk) follow(at livePath) {
 		if s == nil || !s.holds(at.p) {
 			s = w.t.spanOf(at.p)
 		}
-		if w.left--; s == nil || w.left < 0 {
+		if w.left--; s == nil || w.left < 0 || !w.spend(1) {
 			w.live |= at.open
 			return
 		}
@@ -95,11 +98,11 @@ func (w *liveWalk) branch(word a64.Word, flow a64.Flow, at *livePath) bool {
 		at.p = w.t.pos(target)
 		return true
 	case a64.Cond:
-		w.work = append(w.work, livePath{w.t.pos(target), at.open})
+		w.paths = append(w.paths, livePath{w.t.pos(target), at.open})
 	case a64.Call, a64.CallReg:
 		w.call(at)
 	case a64.JumpReg:
-		w.jump(word, at)
+		w.jump(at)
 		return false
 	case a64.Return:
 		w.live |= at.open & w.readByCaller()
@@ -114,25 +117,46 @@ func (w *liveWalk) branch(word a64.Word, flow a64.Flow, at *livePath) bool {
 	return true
 }
 
+// call reads what any callee may: arguments, and what local callees agree on with
+// their callers. Where the function has landing pads, they may be what comes next.
 func (w *liveWalk) call(at *livePath) {
-	w.live |= at.open & arguments
-	at.open &^= arguments | scratch | a64.NZCV
+	if w.function(w.t.vaddr(at.p)).LSDA != 0 {
+		w.live |= at.open
+	}
+	w.live |= at.open & (arguments | ipaRa)
+	at.open &^= arguments | ipaRa | scratch | a64.NZCV
 }
 
-// jump follows a br: a switch to its cases, a tail call as a call and a return.
-func (w *liveWalk) jump(word a64.Word, at *livePath) {
-	vaddr := w.t.vaddr(at.p)
-	f, _ := w.img.FrameAt(vaddr)
-	kind := w.resolveJump(f, vaddr, word, func(to uint64) {
-		w.work = append(w.work, livePath{w.t.pos(to), at.open})
+// jump follows a br: a switch to its cases, a tail call as a call and a return. A
+// pointer may also be to a label of the function itself.
+func (w *liveWalk) jump(at *livePath) {
+	kind := w.resolveJump(at.p, func(to uint64) bool {
+		_, _, ok := w.t.locate(to)
+		if ok {
+			w.paths = append(w.paths, livePath{w.t.pos(to), at.open})
+		}
+		return ok
 	})
-	switch kind {
-	case jumpUnknown:
-		w.live |= at.open
-	case jumpPointer:
+	if kind == jumpPointer && !w.hasPads(w.function(w.t.vaddr(at.p))) {
 		w.call(at)
 		w.live |= at.open & w.readByCaller()
+	} else if kind != jumpCases {
+		w.live |= at.open
 	}
+}
+
+// hasPads reports whether an indirect jump may land inside f.
+func (w *liveWalk) hasPads(f elfimg.Frame) bool {
+	s, i, ok := w.t.locate(f.Start)
+	if !ok {
+		return true
+	}
+	for end := i + pos((f.End-f.Start)/a64.Size); i < min(end, s.words()); i++ {
+		if !w.spend(1) || s.hidden.has(i) && !s.entries.has(i) || w.img.Property.BTI && s.at(i).IsJumpPad() {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *liveWalk) readByCaller() a64.Regs {
@@ -145,6 +169,7 @@ func (w *liveWalk) readByCaller() a64.Regs {
 // visited reports whether an earlier path to here had as much open, and
 // remembers this one.
 func (w *liveWalk) visited(at livePath) bool {
+	w.spend(len(w.seen) / 8)
 	for _, v := range w.seen {
 		if v.p == at.p && at.open&^v.open == 0 {
 			return true

@@ -13,7 +13,7 @@ import (
 
 // nameBudget bounds the pairs of a symbol and a site that are looked at, against
 // tables in which every symbol covers every site. Libc has about 1,500 pairs.
-const nameBudget = 1 << 22
+const nameBudget = 1 << 20
 
 // nameSites sets Function and Offset of each site, which are sorted by address,
 // and reports for each whether a dynamic symbol covers it.
@@ -43,11 +43,14 @@ func nameSites(img *elfimg.Image, sites []Site) (exported []bool) {
 	return exported
 }
 
+// maxName is how much of a name is kept; nobody reads more.
+const maxName = 256
+
 // covering is the functions of img that hold one of the addresses.
 func covering(img *elfimg.Image, vaddrs []uint64) func(func(elfimg.Func) bool) {
 	return func(yield func(elfimg.Func) bool) {
 		img.FuncsOver(vaddrs, func(f elfimg.Func) bool {
-			f.Name, _, _ = strings.Cut(f.Name, "@") // its version
+			f.Name, _, _ = strings.Cut(f.Name[:min(len(f.Name), maxName)], "@") // its version
 			return yield(f)
 		})
 	}

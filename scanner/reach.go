@@ -19,6 +19,7 @@ const (
 	none     valueKind = iota // no path found yet: the neutral element
 	constant                  // n, by movz, adr, adrp or an add to one of them
 	argument                  // what register n held at the function's entry
+	pointer                   // loaded from memory other than the stack
 	unknown
 )
 
@@ -39,15 +40,30 @@ const reachBudget = 2000
 
 // A prover answers questions about a text. Its answers follow direct branches,
 // function entries and the indirect targets in hidden. What a call may change is
-// unknown after it; after a function that never returns, nothing comes.
+// unknown after it; after a function that never returns, nothing comes. What no
+// known way leads to is unknown.
 type prover struct {
 	t     *text
 	img   *elfimg.Image
+	work  int          // steps left for the whole image
 	frame elfimg.Frame // the last one asked for
 	// noReturn remembers which functions never return.
 	noReturn map[uint64]bool
 	// starts is where functions begin, for code without frames; see function.
 	starts []uint64
+}
+
+// workPerWord bounds the steps of a scan by the size of the text, so that no code
+// costs more than time proportional to it. Libc takes 2 per word.
+const (
+	workPerWord = 64
+	workAtLeast = 1 << 16
+)
+
+// spend takes n steps; false when none are left.
+func (v *prover) spend(n int) bool {
+	v.work -= n
+	return v.work >= 0
 }
 
 // A query is one question: the words it may still read and where it has been.
@@ -80,26 +96,30 @@ func (v *prover) directValueAt(p pos, reg uint32) value {
 }
 
 func (v *prover) ask(left *int) *query {
-	return &query{prover: v, left: left, seen: map[question]bool{}}
+	return &query{prover: v, left: left}
 }
 
 // before joins the values of reg over every way to arrive at p.
 func (q *query) before(p pos, reg uint32) value {
 	var v value
 	for v.kind != unknown {
-		if *q.left--; *q.left < 0 {
-			return value{kind: unknown}
-		}
 		s := q.t.spanOf(p)
-		if s == nil {
+		if *q.left--; *q.left < 0 || !q.spend(1) || s == nil {
 			return value{kind: unknown}
 		}
 		i := p - s.first
-		entry := q.entry(p)
-		if entry || s.targets.has(i) || q.hiddenAt(s, i) {
+		if !q.direct && s.isOpaque(i) {
+			return value{kind: unknown}
+		}
+		entry := s.entries.has(i)
+		ways := entry || s.targets.has(i) || q.hiddenAt(s, i)
+		if ways {
 			at := question{p, reg}
 			if q.seen[at] { // only where ways meet can a walk come back
 				return v
+			}
+			if q.seen == nil {
+				q.seen = map[question]bool{}
 			}
 			q.seen[at] = true
 			v = v.join(q.arrivals(s, i, reg, entry))
@@ -110,6 +130,9 @@ func (q *query) before(p pos, reg uint32) value {
 		p--
 		switch step := q.stepBack(s.at(i-1), q.t.vaddr(p), reg); step.to {
 		case stepStop:
+			if step.value.kind == none && !ways { // nobody comes here, as far as is known
+				return value{kind: unknown}
+			}
 			return v.join(step.value)
 		case stepCopy:
 			reg = step.reg
@@ -122,25 +145,22 @@ func (q *query) before(p pos, reg uint32) value {
 	return v
 }
 
-// entry reports whether a function begins at p.
-func (v *prover) entry(p pos) bool {
-	vaddr := v.t.vaddr(p)
-	if vaddr < v.frame.Start || vaddr >= v.frame.End {
-		v.frame, _ = v.img.FrameAt(vaddr)
-	}
-	return vaddr == v.frame.Start
-}
-
 // arrivals joins the ways into word i of s other than from the word before:
 // branches, and indirect jumps, which tell nothing. A branch from elsewhere to a
 // function's entry is a tail call: what it brings is the function's argument.
 func (q *query) arrivals(s *span, i pos, reg uint32, entry bool) value {
-	if q.hiddenAt(s, i) {
+	if q.hiddenAt(s, i) && !entry {
 		return value{kind: unknown}
 	}
 	var v value
-	f := q.frame
-	for from := range q.t.into(s.first + i) {
+	var f elfimg.Frame
+	if entry {
+		f = q.function(q.t.vaddr(s.first + i))
+	}
+	for from := range q.into(s.first + i) {
+		if *q.left--; *q.left < 0 {
+			return value{kind: unknown}
+		}
 		w, _ := q.t.word(from)
 		switch outside := q.t.vaddr(from)-f.Start >= f.End-f.Start; {
 		case entry && outside:
@@ -153,11 +173,15 @@ func (q *query) arrivals(s *span, i pos, reg uint32, entry bool) value {
 			break
 		}
 	}
+	if q.work < 0 { // not all of them were seen
+		return value{kind: unknown}
+	}
 	return v
 }
 
 // hiddenAt reports whether an indirect jump may land on word i of s: one of the
-// marked targets or, in an image guarded by BTI, a landing pad for jumps.
+// marked targets or, in an image guarded by BTI, a landing pad for jumps. A pad
+// for calls in mid-function is none: calls go to entries.
 func (q *query) hiddenAt(s *span, i pos) bool {
 	switch {
 	case q.direct:

@@ -3,18 +3,24 @@
 //
 // It promises: each svc #0 word in an executable range is listed once, with its
 // kind, its number when the words before it tell, its hook, the registers live
-// after it, and either Accept or one reason; a number marked Proven is the only
-// one that any path brings to the svc, by direct branches, jump tables, landing
-// pads and every address that a relocation or an adr names. Calls that reach a
-// cancellation bridge are listed beside them. The result depends on the image's
-// bytes alone.
+// after it, and either Accept or one reason. Calls that reach a cancellation
+// bridge are listed beside them. The result depends on the image's bytes alone.
+//
+// A number marked Proven is the only one that any known way brings to the svc: by
+// direct branches and falling through, from function entries, jump tables and
+// landing pads, and to every address that a relocation names, or an adr, or an
+// adrp with an add close behind. It takes for granted what compilers keep: that
+// calls through a register go to function entries; that a pointer which is loaded
+// from anywhere but the stack is one of those addresses; that only words in
+// executable sections are run; that in an image marked for BTI jumps through a
+// register meet a landing pad.
 //
 // It refuses to guess: a word that a64 does not know ends a window, a path whose
 // number cannot be told refuses the site, and in a function with an indirect
 // jump that was not understood nothing is Proven.
 //
-// The scan reads files of others: it never panics and its memory is bounded by
-// the size of the text.
+// The scan reads files of others: it never panics, and its time and its memory are
+// bounded by the size of the text. What it has no time to prove is not Proven.
 package scanner
 
 import (
@@ -67,7 +73,6 @@ type scan struct {
 	sites    []Site // the svc words, ascending
 	calls    []Site
 	wrappers []wrapper
-	proofs   map[uint64]bool // by function start: are its indirect jumps understood
 }
 
 // wordsPerSvc is about what the densest glibc has: 2.31 has 370, 2.43 720.
@@ -78,19 +83,19 @@ func newScan(img *elfimg.Image, opt Options) (*scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scan{window: opt.Window, relayed: opt.Relayed, proofs: map[uint64]bool{}}
+	s := &scan{window: opt.Window, relayed: opt.Relayed}
 	s.prover = prover{t: t, img: img}
-	if img.Property.BTI {
-		t.collect(nil)
-	} else {
-		t.makeHidden()
-		t.collect(s.hide)
-		s.markHidden()
-	}
 	words := pos(0)
 	for i := range t.spans {
 		words += t.spans[i].words()
 	}
+	s.work = workPerWord*int(words) + workAtLeast
+	if img.Property.BTI {
+		t.collect(nil)
+	} else {
+		t.collect(s.hide)
+	}
+	s.survey()
 	s.sites = make([]Site, 0, words/wordsPerSvc)
 	if s.window <= 0 {
 		s.window = DefaultWindow
@@ -104,7 +109,7 @@ func newScan(img *elfimg.Image, opt Options) (*scan, error) {
 func (s *scan) scanSpan(sp *span) {
 	for off := NextSvc(sp.code, 0); off >= 0; off = NextSvc(sp.code, off+a64.Size) {
 		i := pos(off / a64.Size)
-		if b, ok := bridgeAt(sp, i); ok {
+		if b, ok := bridgeAt(sp, i); ok && sp.straight(b.start, i) {
 			s.addBridge(b, sp)
 			continue
 		}
@@ -146,53 +151,33 @@ func (s *scan) accept(sp *span, i pos, site *Site) {
 
 // prove looks for other paths into the window of the svc at offset i.
 func (s *scan) prove(sp *span, i pos, site *Site) {
-	understood := s.understood(site.Vaddr)
-	edge, agree := false, true
+	agree := true
 	for k := i - pos(site.Distance) + 1; k <= i; k++ {
 		if sp.targets.has(k) {
-			edge = true
+			site.Flags |= EdgeInWindow
 			agree = agree && s.sameNumber(sp.first+k, site.Number)
 		}
 		// Stricter than hiddenAt: a pad of any kind has no business in a window.
-		if s.img.Property.BTI && sp.at(k).IsLandingPad() || sp.hidden != nil && sp.hidden.has(k) {
+		if sp.entries.has(k) || sp.hidden.has(k) || s.img.Property.BTI && sp.at(k).IsLandingPad() {
 			agree = false
 		}
 	}
 	switch {
 	case !agree:
 		site.Reason = NumberConflict
-	case understood:
+	case !sp.isOpaque(i):
 		site.Flags |= Proven
-	}
-	if edge {
-		site.Flags |= EdgeInWindow
 	}
 }
 
 // sameNumber reports whether every branch to p brings number in x8.
 func (s *scan) sameNumber(p pos, number int) bool {
-	for from := range s.t.into(p) {
+	for from := range s.into(p) {
 		if v := s.valueAt(from, numberReg); v != (value{constant, uint64(number)}) {
 			return false
 		}
 	}
-	return true
-}
-
-// understood reports whether all indirect jumps of the function at vaddr are:
-// BTI lets them land on pads only, elsewhere their tables must be readable. Asking
-// marks where the jumps land.
-func (s *scan) understood(vaddr uint64) bool {
-	if s.img.Property.BTI {
-		return true
-	}
-	f := s.function(vaddr)
-	known, asked := s.proofs[f.Start]
-	if !asked {
-		known = s.resolveFrame(f)
-		s.proofs[f.Start] = known
-	}
-	return known
+	return s.work >= 0
 }
 
 // finish sorts the sites and adds what needs all of them.

@@ -59,18 +59,22 @@ func definition(w a64.Word, vaddr uint64, reg uint32) step {
 	if rd, rn, imm, ok := w.AddImmediate(); ok && rd == reg && rn != 31 {
 		return step{to: stepAdd, reg: rn, add: imm}
 	}
+	if w.Loads(reg) && !w.FromStack() {
+		return step{to: stepStop, value: value{kind: pointer}}
+	}
 	return step{to: stepStop, value: value{kind: unknown}}
 }
 
-// neverReturns reports whether the function at vaddr has no way out: no return
-// and no jump beyond its end. glibc 2.41's __internal_syscall_cancel calls such
-// a function right before its svc.
+// neverReturns reports whether the function at vaddr has no way out: no return, no
+// jump beyond its end, and nothing behind its last word. glibc 2.41's
+// __internal_syscall_cancel calls such a function right before its svc.
 func (v *prover) neverReturns(vaddr uint64) bool {
 	never, asked := v.noReturn[vaddr]
 	if !asked {
 		if v.noReturn == nil {
 			v.noReturn = map[uint64]bool{}
 		}
+		v.noReturn[vaddr] = false // while it is asked, and where it calls itself
 		never = v.endless(vaddr)
 		v.noReturn[vaddr] = never
 	}
@@ -82,11 +86,13 @@ func (v *prover) endless(vaddr uint64) bool {
 	if !ok || f.Start != vaddr {
 		return false
 	}
+	ends := false // the last word goes nowhere
 	for at := f.Start; at < f.End; at += a64.Size {
 		w, ok := v.t.wordAt(at)
-		if !ok {
+		if !ok || !v.spend(1) {
 			return false
 		}
+		ends = false
 		switch a64.Decode(w).Flow {
 		case a64.Unknown, a64.Return, a64.JumpReg:
 			return false
@@ -94,7 +100,13 @@ func (v *prover) endless(vaddr uint64) bool {
 			if to, _ := w.Target(at); to < f.Start || to >= f.End {
 				return false
 			}
+			ends = w.IsB()
+		case a64.Trap:
+			ends = true
+		case a64.Call:
+			to, _ := w.Target(at)
+			ends = at+a64.Size == f.End && v.neverReturns(to)
 		}
 	}
-	return true
+	return ends
 }

@@ -28,7 +28,9 @@ type span struct {
 	code    []byte
 	targets bitmap   // where direct branches land
 	heads   []uint32 // chains of the branches that do, see link
+	entries bitmap   // where functions begin
 	hidden  bitmap   // where indirect jumps may land
+	opaque  bitmap   // functions with a jump that may go anywhere in them; nil: none
 }
 
 func (s *span) words() pos { return pos(len(s.code) / a64.Size) }
@@ -112,13 +114,6 @@ func (t *text) word(p pos) (a64.Word, bool) {
 		return 0, false
 	}
 	return s.at(p - s.first), true
-}
-
-// makeHidden makes room for the targets of indirect jumps.
-func (t *text) makeHidden() {
-	for i := range t.spans {
-		t.spans[i].hidden = make(bitmap, t.spans[i].words()/64+1)
-	}
 }
 
 // bitmap is a set of positions in one span.

@@ -200,6 +200,11 @@ func (w Word) Loads(n uint32) bool {
 // isLoadStore reports whether w is in the group of loads and stores.
 func (w Word) isLoadStore() bool { return w>>25&0x5 == 0x4 }
 
+// FromStack reports whether a load's address is built on sp or the frame pointer.
+func (w Word) FromStack() bool {
+	return !w.IsLiteralLoad() && (w.rn() == 31 || w.rn() == 29)
+}
+
 // An Indexed is a load of 1, 2 or 4 bytes with a register offset.
 type Indexed struct {
 	Reg, Base, Index uint32

@@ -11,6 +11,8 @@ const (
 	dtRela     = 7
 	dtRelasz   = 8
 	dtStrsz    = 10
+	dtInit     = 12
+	dtFini     = 13
 	dtSoname   = 14
 	dtPltrel   = 20
 	dtJmprel   = 23

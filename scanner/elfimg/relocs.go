@@ -12,13 +12,17 @@ import "iter"
 const (
 	relaSize = 24
 
+	relAbs64     = 257  // R_AARCH64_ABS64
+	relGlobDat   = 1025 // R_AARCH64_GLOB_DAT
+	relJumpSlot  = 1026 // R_AARCH64_JUMP_SLOT
 	relRelative  = 1027 // R_AARCH64_RELATIVE
 	relIrelative = 1032 // R_AARCH64_IRELATIVE
 )
 
 // Relatives yields the targets of R_AARCH64_RELATIVE and IRELATIVE (DT_RELA
 // and DT_JMPREL) and of DT_RELR that are words of Exec, in table order, repeats
-// included. An ET_EXEC that needs no relocation has none to show.
+// included; of the relocations against a symbol of the image itself, too. An
+// ET_EXEC that needs no relocation has none to show.
 func (m *Image) Relatives(yield func(uint64) bool) {
 	for target := range m.relocated() {
 		if _, ok := m.execAt(target); ok && target&3 == 0 && !yield(target) {
@@ -29,9 +33,9 @@ func (m *Image) Relatives(yield func(uint64) bool) {
 
 func (m *Image) relocated() iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
-		ok := relaTargets(m.table(dtRela, m.dyn.tag[dtRelasz]), yield)
+		ok := m.relaTargets(m.table(dtRela, m.dyn.tag[dtRelasz]), yield)
 		if ok && m.dyn.tag[dtPltrel] == dtRela {
-			ok = relaTargets(m.table(dtJmprel, m.dyn.tag[dtPltrelsz]), yield)
+			ok = m.relaTargets(m.table(dtJmprel, m.dyn.tag[dtPltrelsz]), yield)
 		}
 		if !ok {
 			return
@@ -44,17 +48,34 @@ func (m *Image) relocated() iter.Seq[uint64] {
 	}
 }
 
-func relaTargets(b []byte, yield func(uint64) bool) bool {
+func (m *Image) relaTargets(b []byte, yield func(uint64) bool) bool {
 	for ; len(b) >= relaSize; b = b[relaSize:] {
-		kind := le.Uint32(b[8:])
-		if kind != relRelative && kind != relIrelative {
+		target := le.Uint64(b[16:])
+		switch le.Uint32(b[8:]) {
+		case relRelative, relIrelative:
+		case relAbs64, relGlobDat, relJumpSlot:
+			target += m.symbolValue(le.Uint32(b[12:]))
+		default:
 			continue
 		}
-		if !yield(le.Uint64(b[16:])) {
+		if !yield(target) {
 			return false
 		}
 	}
 	return true
+}
+
+// symbolValue is the address of a dynamic symbol, 0 when it has none.
+func (m *Image) symbolValue(n uint32) uint64 {
+	at := m.dyn.tag[dtSymtab] + uint64(n)*symSize
+	if m.dyn.tag[dtSymtab] == 0 {
+		return 0
+	}
+	b, ok := m.ReadAt(at, symSize)
+	if !ok {
+		return 0
+	}
+	return le.Uint64(b[8:])
 }
 
 // relrPlaces decodes a DT_RELR table: an even entry is a place; bit i of an odd

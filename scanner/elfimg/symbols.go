@@ -39,10 +39,79 @@ func (m *Image) Funcs(yield func(Func) bool) {
 // FuncsOver is Funcs for those functions alone that hold one of the addresses,
 // which ascend. Names cost more than all else, and most of them are not wanted.
 func (m *Image) FuncsOver(vaddrs []uint64, yield func(Func) bool) {
+	if len(vaddrs) == 0 {
+		return
+	}
+	x := newNearest(vaddrs)
 	m.eachFunc(func(f Func) bool {
-		i, _ := slices.BinarySearch(vaddrs, f.Vaddr)
+		i := x.atOrAfter(f.Vaddr)
 		return i < len(vaddrs) && vaddrs[i]-f.Vaddr < f.Size
 	}, yield)
+}
+
+// nearest finds the first of many ascending addresses that is not below another,
+// without the mispredicted halvings of a binary search.
+type nearest struct {
+	vaddrs []uint64
+	shift  uint
+	blocks []int32 // by (address - first) >> shift: the first address not below the block
+}
+
+func newNearest(vaddrs []uint64) nearest {
+	x := nearest{vaddrs: vaddrs}
+	span := vaddrs[len(vaddrs)-1] - vaddrs[0]
+	for span>>x.shift > 4*uint64(len(vaddrs)) {
+		x.shift++
+	}
+	x.blocks = make([]int32, span>>x.shift+2)
+	at := 0
+	for b := range x.blocks {
+		for at < len(vaddrs) && (vaddrs[at]-vaddrs[0])>>x.shift < uint64(b) {
+			at++
+		}
+		x.blocks[b] = int32(at)
+	}
+	return x
+}
+
+func (x *nearest) atOrAfter(vaddr uint64) int {
+	if vaddr <= x.vaddrs[0] {
+		return 0
+	}
+	b := (vaddr - x.vaddrs[0]) >> x.shift
+	if b >= uint64(len(x.blocks)) {
+		return len(x.vaddrs)
+	}
+	from, to := int(x.blocks[b]), len(x.vaddrs)
+	if b+1 < uint64(len(x.blocks)) {
+		to = int(x.blocks[b+1])
+	}
+	i, _ := slices.BinarySearch(x.vaddrs[from:to], vaddr)
+	return from + i
+}
+
+// Starts yields every address at which the image says that code begins: frames,
+// function symbols, the entry point, DT_INIT and DT_FINI. Repeats included, in no
+// order.
+func (m *Image) Starts(yield func(uint64) bool) {
+	for _, vaddr := range []uint64{m.Entry, m.dyn.tag[dtInit], m.dyn.tag[dtFini]} {
+		if vaddr != 0 && !yield(vaddr) {
+			return
+		}
+	}
+	for i := range m.eh.len() {
+		if !yield(m.eh.start(i)) {
+			return
+		}
+	}
+	if !m.eh.sorted {
+		for _, f := range m.linearFrames() {
+			if !yield(f.Start) {
+				return
+			}
+		}
+	}
+	m.eachFunc(func(f Func) bool { yield(f.Vaddr); return false }, nil)
 }
 
 func (m *Image) eachFunc(want, yield func(Func) bool) {

@@ -214,9 +214,23 @@ func TestRelativesTakesOnlyWords(t *testing.T) {
 func TestRelativesSkipsOtherKinds(t *testing.T) {
 	raw := elftest.Build(full())
 	kind := int(open(t, raw).dyn.tag[dtRela]-base) + 8
-	m := open(t, edit(4, kind, 1026)(raw)) // R_AARCH64_JUMP_SLOT
+	m := open(t, edit(4, kind, 1028)(raw)) // R_AARCH64_TLS_DTPMOD
 	if d := cmp.Diff([]uint64{text + 12, text, text + 4}, relatives(m)); d != "" {
 		t.Errorf("Relatives (-want +got):\n%s", d)
+	}
+}
+
+// A relocation against a symbol of the image itself names code too.
+func TestRelativesOfSymbols(t *testing.T) {
+	raw := elftest.Build(full())
+	m := open(t, raw)
+	at := int(m.dyn.tag[dtRela] - base)
+	symbol := le.Uint64(raw[m.dyn.tag[dtSymtab]-base+symSize+8:])
+	for _, kind := range []uint64{relAbs64, relGlobDat, relJumpSlot} {
+		m := open(t, edit(8, at+8, kind|1<<32)(edit(8, at+16, 4)(raw)))
+		if got := relatives(m); len(got) == 0 || got[0] != symbol+4 {
+			t.Errorf("relocation %d of the symbol at 0x%x: %x, want its address and the addend 4 first", kind, symbol, got)
+		}
 	}
 }
 

@@ -22,6 +22,8 @@ type limits struct {
 	names     int64  // bytes of names and links that are remembered
 	problems  int    // problems that are reported
 	depth     int    // of directories
+	steps     int64  // that links are always followed for,
+	perName   int64  // and more of them for each name
 }
 
 // A rootfs shrinks to about a third, 1/7 at the best; gzip cannot do better than
@@ -33,6 +35,8 @@ var defaultLimits = limits{
 	names:     128 << 20,
 	problems:  10000,
 	depth:     256,
+	steps:     4 << 20,
+	perName:   64,
 }
 
 // bomb reports whether out bytes are too many to come from in bytes.
@@ -52,6 +56,8 @@ type collector struct {
 	hashes   map[[sha256.Size]byte]struct{} // contents that were yielded
 	paths    map[string]struct{}            // guest paths that need no second look
 	names    int64                          // bytes of names remembered
+	seen     int64                          // names met, in all passes
+	steps    int64                          // taken to follow links
 	problems int
 	input    int64 // size of the archive; 0 for a directory
 	kept     int64 // bytes of images read from it
@@ -92,7 +98,7 @@ func (c *collector) remember(n int) error {
 // problem reports a member that was left out. Its own error ends the walk.
 func (c *collector) problem(member string, off int64, err error) error {
 	e := c.fatal(member, off, err)
-	if c.opt.OnError == nil || c.ctx.Err() != nil {
+	if c.opt.OnError == nil || c.ctx.Err() != nil || reasonOf(err) == TooManySteps {
 		return e
 	}
 	if c.problems++; c.problems > c.lim.problems {

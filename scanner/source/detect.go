@@ -56,10 +56,27 @@ func checkTar(ctx context.Context, r io.ReaderAt, l layout, lim limits) error {
 	}
 	if n < tarBlock || !isTarHeader(block) {
 		e := refuse(UnknownFormat, "%#x bytes, no tar header", l.size)
+		if name := formatOf(block[:n]); name != "" {
+			e = refuse(UnknownFormat, "%s is not supported", name)
+		}
 		e.Offset = l.off
 		return e
 	}
 	return nil
+}
+
+// formatOf names what is known and not understood, "" for anything else.
+func formatOf(head []byte) string {
+	for _, f := range []struct{ magic, name string }{
+		{"BZh", "bzip2"}, {"PK\x03\x04", "zip"}, {"\x5d\x00\x00", "lzma"}, {"LZIP", "lzip"}, {"\x04\x22\x4d\x18", "lz4"},
+		{"\x89LZO", "lzop"}, {"\x1f\x9d", "compress (.Z)"}, {"7z\xbc\xaf\x27\x1c", "7z"}, {"07070", "cpio"},
+		{"\xed\xab\xee\xdb", "rpm"}, {"hsqs", "squashfs"},
+	} {
+		if bytes.HasPrefix(head, []byte(f.magic)) {
+			return f.name
+		}
+	}
+	return ""
 }
 
 // isTarHeader reports whether a block is a header by its checksum, or the end

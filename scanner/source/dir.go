@@ -114,6 +114,7 @@ func (w *dirWalk) list(p string) ([]fs.DirEntry, error) {
 				continue
 			}
 			kept = append(kept, e)
+			w.seen++
 			if err := w.remember(len(p) + len(e.Name())); err != nil {
 				return nil, err
 			}
@@ -140,7 +141,7 @@ func (w *dirWalk) matters(p string, mode fs.FileMode) bool {
 // exist must lead to one.
 func (w *dirWalk) link(p string, seen bool) error {
 	want := w.match.interest(p)
-	target, err := resolve(p, w.lookup)
+	target, err := w.resolve(p, w.lookup)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		if !seen || want != named {
 			return nil
@@ -153,7 +154,8 @@ func (w *dirWalk) link(p string, seen bool) error {
 	return w.file(p, target, want)
 }
 
-func (w *dirWalk) lookup(p string) (*link, error) {
+func (w *dirWalk) lookup(name []byte) (*link, error) {
+	p := string(name)
 	fi, err := w.root.Lstat(p)
 	if err != nil || fi.Mode()&fs.ModeSymlink == 0 {
 		return nil, err

@@ -32,6 +32,8 @@ const (
 	BadName                           // a member's name is absolute, has "..", or is too long
 	LinkEscapes                       // a link climbs above the root
 	LinkLoop                          // more than 40 links on the way to one file
+	TooFar                            // more than 4096 components on the way to one file
+	TooManySteps                      // following its links costs more than its names are worth
 	Dangling                          // the target of a link is not in the source
 	TooDeep                           // directories nested beyond any use
 	TooManyNames                      // more names than are worth remembering
@@ -56,6 +58,8 @@ var reasonText = [numReasons]string{
 	BadName:         "refused member name",
 	LinkEscapes:     "link leads outside the source",
 	LinkLoop:        "too many links",
+	TooFar:          "too many components to follow",
+	TooManySteps:    "too many steps to follow its links",
 	Dangling:        "link target is not in the source",
 	TooDeep:         "directories nested too deep",
 	TooManyNames:    "too many names",
@@ -93,16 +97,16 @@ type Error struct {
 // the source was not read at all.
 func (e *Error) Error() string {
 	var b strings.Builder
-	b.WriteString(printable(e.Source))
+	b.WriteString(Printable(e.Source))
 	if e.Member != "" {
-		b.WriteString(": " + printable(e.Member))
+		b.WriteString(": " + Printable(e.Member))
 	}
 	if e.Offset != 0 || e.Reason != Unreadable && e.Reason != NotRegular {
 		fmt.Fprintf(&b, ": offset 0x%x", e.Offset)
 	}
 	b.WriteString(": " + e.Reason.String())
 	if e.Err != nil {
-		b.WriteString(": " + printable(detail(e.Err)))
+		b.WriteString(": " + Printable(detail(e.Err)))
 	}
 	return b.String()
 }
@@ -140,8 +144,9 @@ func detail(err error) string {
 	return err.Error()
 }
 
-// printable is s, or s quoted when printing it could break a line or a terminal.
-func printable(s string) string {
+// Printable is s, or s quoted when printing it could break a line or a terminal;
+// of what is longer than 200 bytes, the beginning.
+func Printable(s string) string {
 	const most = 200
 	if len(s) > most {
 		s = s[:most] + "..."

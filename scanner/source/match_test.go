@@ -1,7 +1,9 @@
 package source
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -120,7 +122,7 @@ func TestResolve(t *testing.T) {
 		"d/hard":    {target: "usr/lib/real", hard: true},
 		"bad/x":     {target: "../../x"},
 	}
-	lookup := func(p string) (*link, error) { return links[p], nil }
+	look := func(p []byte) (*link, error) { return links[string(p)], nil }
 	for _, c := range []struct {
 		path, want string
 		reason     Reason
@@ -139,7 +141,7 @@ func TestResolve(t *testing.T) {
 		{"a", "", LinkLoop},
 		{"b/x", "", LinkLoop},
 	} {
-		got, err := resolve(c.path, lookup)
+		got, err := newWalk(t, defaultLimits).resolve(c.path, look)
 		var reason Reason
 		if err != nil {
 			reason = reasonOf(err)
@@ -157,7 +159,7 @@ func TestResolveLimit(t *testing.T) {
 		ok bool
 	}{{maxLinks - 1, true}, {maxLinks, true}, {maxLinks + 1, false}} {
 		left := c.n
-		_, err := resolve("l", func(string) (*link, error) {
+		_, err := newWalk(t, defaultLimits).resolve("l", func([]byte) (*link, error) {
 			if left == 0 {
 				return nil, nil
 			}
@@ -169,7 +171,106 @@ func TestResolveLimit(t *testing.T) {
 		}
 	}
 	boom := errors.New("boom")
-	if _, err := resolve("x", func(string) (*link, error) { return nil, boom }); err != boom {
+	if _, err := newWalk(t, defaultLimits).resolve("x", func([]byte) (*link, error) { return nil, boom }); err != boom {
 		t.Errorf("resolve with a failing lookup = %v, want %v", err, boom)
+	}
+}
+
+// newWalk is a walk that has met nothing yet.
+func newWalk(t *testing.T, lim limits) *collector {
+	t.Helper()
+	c, err := newCollector(t.Context(), "src", Options{}, lim, func(Image) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestResolveComponents has paths of one component fewer, as many, and one more
+// than are followed; components that say nothing count too.
+func TestResolveComponents(t *testing.T) {
+	look := func([]byte) (*link, error) { return nil, nil }
+	for _, part := range []string{"./", "a/", "/"} {
+		for _, c := range []struct {
+			n  int
+			ok bool
+		}{{maxComponents - 1, true}, {maxComponents, true}, {maxComponents + 1, false}} {
+			_, err := newWalk(t, defaultLimits).resolve(strings.Repeat(part, c.n-1)+"x", look)
+			if (err == nil) != c.ok || err != nil && reasonOf(err) != TooFar {
+				t.Errorf("resolve of %d times %q: %v, want ok %v", c.n, part, err, c.ok)
+			}
+		}
+	}
+}
+
+// TestSteps has one step fewer, as many, and one more than a walk may take.
+func TestSteps(t *testing.T) {
+	lim := defaultLimits
+	lim.steps, lim.perName = 100, 10
+	for _, c := range []struct {
+		bytes int
+		ok    bool
+	}{{118 * 16, true}, {119*16 + 15, true}, {120 * 16, false}} {
+		w := newWalk(t, lim)
+		w.seen = 2
+		if err := w.step(c.bytes); (err == nil) != c.ok || err != nil && reasonOf(err) != TooManySteps {
+			t.Errorf("a path of %d bytes: %v, want ok %v", c.bytes, err, c.ok)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w := newWalk(t, lim)
+	w.ctx = ctx
+	if err := w.step(1); err != context.Canceled {
+		t.Errorf("a step of a cancelled walk = %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestDearLinks: names that begin one long chain end the walk; each of them could
+// cost 4 MB of lookups.
+func TestDearLinks(t *testing.T) {
+	deep := strings.Repeat("a/", 2040)
+	var all []entry
+	for i := range 38 {
+		all = append(all, symlink(fmt.Sprint("l", i), deep+"../x"), symlink(fmt.Sprint(deep, "L", i), fmt.Sprint("/", deep, "L", i+1)))
+	}
+	for i := range 100 {
+		all = append(all, symlink(fmt.Sprintf("d%d/libc.so.6", i), "/"+deep+"L0"))
+	}
+	r := &recorder{}
+	c := newWalk(t, defaultLimits)
+	c.opt.OnError = func(err error) { r.problems = append(r.problems, err) }
+	err := walkTar(c, openBytes(tarOf(t, all...), defaultLimits))
+	if err == nil || reasonOf(err) != TooManySteps {
+		t.Errorf("walk = %v, want %v", err, TooManySteps)
+	}
+	const most = 2 * maxName // of one more step: a path, or what is left of one
+	if limit := c.lim.steps + c.seen*c.lim.perName; c.steps <= limit || c.steps > limit+most {
+		t.Errorf("%d steps, want a little more than the limit of %d", c.steps, limit)
+	}
+	if n := len(r.problems); n == 0 || n > 20 || reasonOf(r.problems[0]) != TooFar {
+		t.Errorf("%d problems before it: %v, want a few, %v", n, r.problems, TooFar)
+	}
+}
+
+// TestFairSteps: what a rootfs has to follow lies far below what its names allow,
+// whatever a walk may take anyway.
+func TestFairSteps(t *testing.T) {
+	all := []entry{symlink("lib", "usr/lib"), symlink("usr/lib64", "/lib"), symlink("lib64", "usr/lib64")}
+	for i := range 300 {
+		dir := fmt.Sprintf("aarch64-linux-gnu/a-package-of-many-parts/plugins/part-%d", i)
+		all = append(all, file("usr/lib/"+dir+"/libplugin.so.1.2.3", elf(fmt.Sprint(i))), symlink("usr/lib/"+dir+"/libplugin.so.1", "libplugin.so.1.2.3"),
+			symlink("usr/lib/"+fmt.Sprint(i)+".so", "/lib64/"+dir+"/libplugin.so.1"))
+	}
+	c := newWalk(t, defaultLimits)
+	c.lim.steps = 0
+	c.match, _ = newMatcher([]string{"*.so"})
+	images := 0
+	c.yield = func(Image) error { images++; return nil }
+	if err := walkTar(c, openBytes(tarOf(t, all...), defaultLimits)); err != nil || images != 300 {
+		t.Errorf("walk = %v after %d images, want 300", err, images)
+	}
+	if limit := c.seen * c.lim.perName; c.steps > limit/2 {
+		t.Errorf("%d steps, want at most half of %d", c.steps, limit)
 	}
 }

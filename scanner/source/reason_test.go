@@ -20,6 +20,8 @@ func TestReasons(t *testing.T) {
 	copy(second[2*tarBlock+148:], "7777777")
 	lim := defaultLimits
 	lim.problems, lim.names, lim.depth, lim.bombFloor = 2, 2000, 1, 4096
+	follow := defaultLimits
+	follow.steps = 20000
 	header := func(size string) []byte {
 		return append(rawHeader("a", tar.TypeReg, size, nil), tarOf(t, libc)...)
 	}
@@ -46,7 +48,8 @@ func TestReasons(t *testing.T) {
 		{UnknownFormat, nil, Options{}, "src: offset 0x0: not an ELF file, a directory, a tar or a .deb: 0x0 bytes, no tar header"},
 		{UnknownFormat, []byte(strings.Repeat("text ", 200)), Options{}, "0x3e8 bytes, no tar header"},
 		{UnknownFormat, ar("x.o/", "abc"), Options{}, `src: offset 0x8: not an ELF file, a directory, a tar or a .deb: an ar archive that is no .deb, it begins with "x.o"`},
-		{UnknownFormat, debOf("data.tar.bz2", []byte("BZh91AY")), Options{}, "src: offset 0xca: not an ELF file, a directory, a tar or a .deb: 0x7 bytes, no tar header"},
+		{UnknownFormat, debOf("data.tar.bz2", []byte("BZh91AY")), Options{}, "src: offset 0xca: not an ELF file, a directory, a tar or a .deb: bzip2 is not supported"},
+		{UnknownFormat, []byte("PK\x03\x04" + strings.Repeat("x", 600)), Options{}, "a tar or a .deb: zip is not supported"},
 		{UnknownFormat, gzipOf(t, []byte("text")), Options{}, "no tar header"},
 		{BadGlob, tarOf(t, libc), Options{Globs: []string{"[a"}}, `src: offset 0x0: malformed glob: "[a"`},
 		{BadGlob, tarOf(t, libc), Options{Globs: []string{"/"}}, `src: offset 0x0: malformed glob: ""`},
@@ -82,6 +85,17 @@ func TestReasons(t *testing.T) {
 		{NoData, ar("debian-binary", "2.0\n"), Options{}, "src: offset 0x48: no data.tar member"},
 	} {
 		r, err := walkBytes(c.data, c.opt, lim)
+		check(c.want, append(r.problems, err), c.line)
+	}
+	for _, c := range []struct {
+		want Reason
+		link entry
+		line string
+	}{
+		{TooFar, symlink("libc.so.6", strings.Repeat("./", 2046)+"l"), `src: libc.so.6: offset 0x1600: too many components to follow: more than 4096 by way of "libc.so.6"`},
+		{TooManySteps, symlink("libc.so.6", strings.Repeat("a/", 2000)), "src: libc.so.6: offset 0x1400: too many steps to follow its links: 0x4e"},
+	} {
+		r, err := walkBytes(tarOf(t, c.link, symlink("l", strings.Repeat("./", 2048))), Options{}, follow)
 		check(c.want, append(r.problems, err), c.line)
 	}
 	for _, c := range []struct {
@@ -191,7 +205,7 @@ func TestErrorLine(t *testing.T) {
 		{&Error{Source: "é/ü", Member: "\xff", Reason: NotELF}, `é/ü: "\xff": offset 0x0: not an ELF file`},
 		{&Error{Source: "s", Member: strings.Repeat("m", 201), Reason: NotELF}, "s: " + strings.Repeat("m", 200) + "...: offset 0x0: not an ELF file"},
 		{&Error{Source: "s", Reason: Unreadable, Err: &fs.PathError{Op: "open", Path: "p\nq", Err: syscall.EACCES}}, "s: cannot be read: permission denied"},
-		{&Error{Source: "s", Reason: numReasons, Err: errors.New("a\nb")}, `s: offset 0x0: reason 21: "a\nb"`},
+		{&Error{Source: "s", Reason: numReasons, Err: errors.New("a\nb")}, `s: offset 0x0: reason 23: "a\nb"`},
 	} {
 		if got := c.err.Error(); got != c.want {
 			t.Errorf("Error() = %s\nwant      %s", got, c.want)

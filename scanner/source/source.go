@@ -20,7 +20,7 @@
 //
 // It refuses, with one line that names the source, the member, the offset and
 // an enumerated Reason: names with ".." and absolute names in archives, links
-// that climb above the root or loop, devices and pipes in the place of images,
+// that climb above the root, loop or cost too much to follow, devices and pipes in the place of images,
 // images beyond Options.MaxImage, windows beyond 128 MiB, streams that unpack to
 // far more than a rootfs would, and every truncated or damaged container.
 package source

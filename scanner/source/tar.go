@@ -35,6 +35,8 @@ type tarWalk struct {
 	links   map[string]*link
 	pending []*wantedLink
 	targets map[string]*wantedLink // what the second pass looks for
+
+	dir, real string // the last directory made canonical, and what it is then
 }
 
 func walkTar(c *collector, open func() (*stream, error)) error {
@@ -74,6 +76,7 @@ func (w *tarWalk) each(visit func(member) error) error {
 		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
 			return w.fatal("", s.pos(), err)
 		}
+		w.seen++
 		if err := visit(member{Header: h, r: r, off: s.pos()}); err != nil {
 			return err
 		}
@@ -163,15 +166,23 @@ func (w *tarWalk) file(p string, m member, want interest) error {
 	return w.fatal(p, m.off, err)
 }
 
-func (w *tarWalk) lookup(p string) (*link, error) { return w.links[p], nil }
+func (w *tarWalk) lookup(p []byte) (*link, error) { return w.links[string(p)], nil }
 
-// canonical is where a member really lies: its directory may be a link.
-func (w *tarWalk) canonical(p string) string {
-	dir, err := resolve(parent(p), w.lookup)
-	if err != nil {
-		return p
+// canonical is where a member really lies: its directory may be a link. Members
+// of one directory come together, so the last one is kept.
+func (w *tarWalk) canonical(p string) (string, error) {
+	dir, base := path.Split(p)
+	if dir != w.dir {
+		real, err := w.resolve(dir, w.lookup)
+		if err != nil && (w.ctx.Err() != nil || reasonOf(err) == TooManySteps) {
+			return "", w.fatal(p, 0, err)
+		}
+		if err != nil {
+			real = dir
+		}
+		w.dir, w.real = dir, real
 	}
-	return path.Join(dir, path.Base(p))
+	return path.Join(w.real, base), nil
 }
 
 // findTargets fills targets with the files behind wanted links that the first
@@ -185,10 +196,14 @@ func (w *tarWalk) findTargets() error {
 	}
 	taken := make(map[string]bool, len(w.paths))
 	for p := range w.paths {
-		taken[w.canonical(p)] = true
+		p, err := w.canonical(p)
+		if err != nil {
+			return err
+		}
+		taken[p] = true
 	}
 	for _, l := range w.pending {
-		target, err := resolve(l.path, w.lookup)
+		target, err := w.resolve(l.path, w.lookup)
 		if err != nil {
 			if err := w.problem(l.path, l.off, err); err != nil {
 				return err
@@ -220,7 +235,9 @@ func (w *tarWalk) second(m member) error {
 	default:
 		return nil
 	}
-	p = w.canonical(p)
+	if p, err = w.canonical(p); err != nil {
+		return err
+	}
 	l, ok := w.targets[p]
 	if !ok {
 		return nil
