@@ -15,7 +15,7 @@ DEMO     := .corpus/debs/trixie
 .DELETE_ON_ERROR:
 # A fresh machine has nothing before deps has run, whatever -j says.
 .NOTPARALLEL:
-.PHONY: help deps build check test race fmt fmt-check vet staticcheck generate generated \
+.PHONY: help deps build check test race fmt fmt-check vet staticcheck generate blob generated \
 	cross corpus corpus-check fuzz bench demo man clean distclean
 
 help: ## list the targets
@@ -51,6 +51,9 @@ staticcheck:
 
 generate: ## make the generated files anew
 	go generate ./...
+
+blob: ## compile the guest's own programs into the command (after a change in runtime/guest)
+	go run ./runtime/blob/gen
 
 generated: # fail when a generated file is out of date
 	.ci/generated

@@ -1,4 +1,5 @@
 // Laws about Go sources, by syntax: what a file imports, what it is called.
+
 package laws
 
 import (
@@ -17,23 +18,34 @@ const module = "svcrelay"
 // levels gives each package its height: it may import what is lower, and nothing
 // else of the module. A package that is not listed has to find its place first.
 var levels = map[string]int{
-	"runtime/sysno":          0,
-	"runtime/abi":            0,
-	"runtime/blob":           0,
-	"scanner/elfimg/elftest": 0,
-	"runtime/sysno/gen":      1,
-	"scanner/a64":            1,
-	"scanner/elfimg":         1,
-	"scanner":                2,
-	"scanner/source":         2,
-	"scanner/coverage":       3,
-	"cachefmt":               3,
-	"relaygen":               3,
-	"runtime/policy":         3,
-	"runtime/guestfs":        3,
-	"rewriter":               4,
-	"runtime/tracer":         4,
-	"cmd/svcrelay/command":   6,
+	"runtime/sysno":           0,
+	"runtime/abi":             0,
+	"runtime/blob":            0,
+	"scanner/elfimg/elftest":  0,
+	"runtime/genfile":         0,
+	"runtime/sysno/gen":       1,
+	"runtime/abi/gen":         1,
+	"runtime/loadplan":        1,
+	"scanner/a64":             1,
+	"scanner/elfimg":          1,
+	"scanner":                 2,
+	"scanner/source":          2,
+	"runtime/blob/guestbuild": 2,
+	"scanner/coverage":        3,
+	"runtime/blob/gen":        3,
+	"cachefmt":                3,
+	"relaygen":                3,
+	"runtime/policy":          3,
+	"runtime/guestfs":         3,
+	"rewriter":                4,
+	"runtime/tracer":          4,
+	"cmd/svcrelay/command":    6,
+	"cmd/internal/depend":     6,
+	"cmd/internal/kernel":     7,
+	"cmd/internal/rootfs":     7,
+	"cmd/internal/vm":         6,
+	"cmd/internal/machine":    8,
+	"cmd/internal/rigtest":    9,
 }
 
 // level of a package's folder; commands stand on top, what they share below them.
@@ -45,7 +57,7 @@ func level(dir string) (int, bool) {
 	case strings.HasPrefix(dir, "cmd/internal/"):
 		return 5, true
 	case strings.HasPrefix(dir, "cmd/"):
-		return 7, true
+		return 10, true
 	}
 	return 0, false
 }
