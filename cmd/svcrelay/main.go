@@ -13,7 +13,6 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	status := command.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(status)
+	context.AfterFunc(ctx, stop) // the next signal kills, should the first not be heard
+	os.Exit(command.Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -5,15 +5,13 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path"
-	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -48,20 +46,6 @@ func (s *Store) writeOnce(name string, content []byte) error {
 	return nil
 }
 
-// WriteFile replaces the file name, anywhere, by what fill writes.
-func WriteFile(name string, fill func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := fill(&b); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	s, err := Open(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	return s.write(filepath.Base(name), b.Bytes())
-}
-
 // fill locks f, so that no sweep takes it for left behind, and writes it.
 func fill(f *os.File, content []byte) error {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
@@ -73,31 +57,29 @@ func fill(f *os.File, content []byte) error {
 	return f.Sync()
 }
 
-// Sweep removes the temporary files of writers that were killed.
-func (s *Store) Sweep() error {
-	for _, pattern := range []string{tempPrefix + "*", "tables/*/" + tempPrefix + "*"} {
-		names, err := fs.Glob(s.root.FS(), pattern)
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			if err := s.sweep(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
+// Sweep removes the temporary files of writers that were killed. What has such a
+// name and cannot be removed so is left alone.
+func (s *Store) Sweep() {
+	for _, dir := range append(s.list("tables"), ".") {
+		for _, name := range s.list(dir) {
+			if strings.HasPrefix(path.Base(name), tempPrefix) {
+				s.sweep(name)
 			}
 		}
 	}
-	return nil
 }
 
 // sweep removes one temporary file if nobody holds its lock.
-func (s *Store) sweep(name string) error {
-	f, err := s.root.Open(name)
+func (s *Store) sweep(name string) {
+	if fi, err := s.root.Lstat(name); err != nil || !fi.Mode().IsRegular() {
+		return
+	}
+	f, err := s.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
-		return err
+		return
 	}
 	defer f.Close()
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil // being written
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil { // else it is being written
+		s.root.Remove(name)
 	}
-	return s.root.Remove(name)
 }

@@ -4,12 +4,15 @@ package store
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"syscall"
+	"time"
 
 	"svcrelay/cachefmt"
 )
@@ -60,28 +63,29 @@ func (s *Store) ReadManifest() (Manifest, error) {
 
 // Record adds entries to the manifest, in place of earlier ones of the same
 // table, and drops those whose table is gone. Builds that run side by side take
-// turns; an unreadable manifest is made anew.
-func (s *Store) Record(recogniser int, entries []Entry) error {
-	unlock, err := s.lock()
+// turns, for as long as ctx lasts. An unreadable manifest is made anew; lost says
+// then why it could not be read.
+func (s *Store) Record(ctx context.Context, recogniser int, entries []Entry) (lost, err error) {
+	unlock, err := s.lock(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer unlock()
-	m, err := s.ReadManifest()
-	if err != nil {
+	m, lost := s.ReadManifest()
+	if lost != nil {
 		m = Manifest{Format: manifestFormat}
 	}
 	m.Recogniser = recogniser
 	m.Tables = s.merge(m.Tables, entries)
 	b, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
-		return err
+		return lost, err
 	}
 	b = append(b, '\n')
 	if have, err := s.read(manifestName, maxManifest); err == nil && string(have) == string(b) {
-		return nil
+		return lost, nil
 	}
-	return s.write(manifestName, b)
+	return lost, s.write(manifestName, b)
 }
 
 func (s *Store) merge(old, entries []Entry) []Entry {
@@ -100,16 +104,32 @@ func (s *Store) merge(old, entries []Entry) []Entry {
 }
 
 // lock takes the store's lock, which is that of its directory: no file is needed.
-func (s *Store) lock() (unlock func(), err error) {
+func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	d, err := s.root.Open(".")
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX); err != nil {
+	if err := lockFile(ctx, d); err != nil {
 		d.Close()
 		return nil, fmt.Errorf("lock the store: %w", err)
 	}
 	return func() { d.Close() }, nil
+}
+
+// lockFile waits for a file's lock. A flock that waits would hear of no context.
+func lockFile(ctx context.Context, f *os.File) error {
+	const every = 50 * time.Millisecond
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err != syscall.EWOULDBLOCK && err != syscall.EINTR {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(every):
+		}
+	}
 }
 
 // Find returns the entry of the table of k.

@@ -19,6 +19,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"syscall"
 
 	"svcrelay/cachefmt"
@@ -32,6 +33,9 @@ type Store struct{ root *os.Root }
 
 // Open opens the directory dir, which must exist.
 func Open(dir string) (*Store, error) {
+	if fi, err := os.Stat(dir); err == nil && !fi.IsDir() { // a pipe would wait
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -65,12 +69,18 @@ func in(rootfs string, prepare func(*os.Root, string, fs.FileMode) error) (*Stor
 	if err := prepare(outer, Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("%s: %w", rootfs, err)
 	}
+	if fi, err := outer.Stat(Dir); err == nil && !fi.IsDir() {
+		return nil, fmt.Errorf("%s: %s: not a directory", rootfs, Dir)
+	}
 	root, err := outer.OpenRoot(Dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", rootfs, err)
 	}
 	return &Store{root}, nil
 }
+
+// Name is the directory as it was given, or below a rootfs as it was given.
+func (s *Store) Name() string { return s.root.Name() }
 
 // Close releases the directory.
 func (s *Store) Close() error { return s.root.Close() }
@@ -129,14 +139,27 @@ func (s *Store) read(name string, limit int64) ([]byte, error) {
 
 // Tables yields every table of the store, or the error of one that is unusable.
 func (s *Store) Tables(yield func(*cachefmt.Table, error) bool) {
-	names, err := fs.Glob(s.root.FS(), "tables/*/*.svct")
-	if err != nil {
-		yield(nil, err)
-		return
-	}
-	for _, name := range names {
-		if !yield(s.load(name)) {
-			return
+	for _, dir := range s.list("tables") {
+		for _, name := range s.list(dir) {
+			if path.Ext(name) == ".svct" && !yield(s.load(name)) {
+				return
+			}
 		}
 	}
+}
+
+// list is the sorted paths of what a directory of the store holds: nothing, if
+// it is none. A pipe in its place would wait to be opened the ordinary way.
+func (s *Store) list(dir string) (paths []string) {
+	f, err := s.root.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1)
+	slices.Sort(names)
+	for _, name := range names {
+		paths = append(paths, path.Join(dir, name))
+	}
+	return paths
 }

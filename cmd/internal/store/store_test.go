@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -117,6 +118,8 @@ func TestLinksOut(t *testing.T) {
 	}
 }
 
+// TestSweep has what a writer left, and what only has such a name. A pipe opened
+// the ordinary way would hang it.
 func TestSweep(t *testing.T) {
 	s, dir := create(t)
 	k, b := table(t, "build-id")
@@ -138,14 +141,27 @@ func TestSweep(t *testing.T) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Sweep(); err != nil {
+	for _, name := range []string{"pipe", "tables/62/" + tempPrefix + "pipe", "tables/pipe"} {
+		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := []string{busy, filepath.Join(dir, "tables/62", tempPrefix+"pipe"), filepath.Join(dir, tempPrefix+"link"),
+		filepath.Join(dir, tempPrefix+"dir/x"), filepath.Join(dir, "pipe")}
+	if err := os.Symlink("pipe", kept[2]); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.MkdirAll(kept[3], 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.Sweep()
 	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("file left behind: %v, want it removed", err)
 	}
-	if _, err := os.Stat(busy); err != nil {
-		t.Errorf("file being written: %v, want it kept", err)
+	for _, name := range kept {
+		if _, err := os.Lstat(name); err != nil {
+			t.Errorf("%v, want it kept", err)
+		}
 	}
 }
 
@@ -158,6 +174,7 @@ func TestRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	damaged := false
 	record := func(images ...string) []string {
 		t.Helper()
 		var entries []Entry
@@ -165,8 +182,9 @@ func TestRecord(t *testing.T) {
 			k := cachefmt.Key{ID: "image  " + image[:1]}
 			entries = append(entries, Entry{Table: TablePath(k), Key: k.String(), Image: image})
 		}
-		if err := s.Record(7, entries); err != nil {
-			t.Fatal(err)
+		lost, err := s.Record(t.Context(), 7, entries)
+		if err != nil || (lost != nil) != damaged {
+			t.Fatalf("Record() = %v, %v, want lost %v", lost, err, damaged)
 		}
 		m, err := s.ReadManifest()
 		if err != nil || m.Recogniser != 7 {
@@ -202,8 +220,33 @@ func TestRecord(t *testing.T) {
 	if _, err := s.ReadManifest(); err == nil {
 		t.Error("ReadManifest of a damaged file succeeds")
 	}
+	damaged = true
 	if diff := cmp.Diff([]string{"a"}, record("a")); diff != "" {
 		t.Errorf("after a damaged manifest (-want +got):\n%s", diff)
+	}
+}
+
+// TestRecordWaits: a store locked for ever is waited for as long as the context
+// lasts; one that is free is recorded in even when it is over.
+func TestRecordWaits(t *testing.T) {
+	s, _ := create(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() {
+		_, err := s.Record(ctx, 7, nil)
+		done <- err
+	}()
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("Record in a locked store = %v, want %v", err, context.Canceled)
+	}
+	unlock()
+	if _, err := s.Record(ctx, 7, nil); err != nil {
+		t.Errorf("Record in a free store = %v", err)
 	}
 }
 

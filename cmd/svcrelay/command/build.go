@@ -19,6 +19,7 @@ import (
 	"svcrelay/cmd/internal/store"
 	"svcrelay/scanner"
 	"svcrelay/scanner/elfimg"
+	"svcrelay/scanner/source"
 )
 
 type build struct {
@@ -53,9 +54,12 @@ func buildCommand() *cobra.Command {
 write it to DIR/tables by build-ID, with DIR/manifest.json beside.
 
 For a rootfs directory DIR is ROOTFS/` + store.Dir + ` unless -o says otherwise.
-Running it again, or twice at once, changes nothing that is right already.`,
+Running it again, or twice at once, changes nothing that is right already.
+
+With --json, one object whose "tables" lists what was built: source, table, key,
+image, libc, version, svc_words, sites and sha256 of each.`,
 		Example: "  svcrelay build /path/to/rootfs\n  svcrelay build rootfs.tar.zst -o out --image 'libpthread*'",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    needs(1, "a SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b.reporter = newReporter(cmd)
 			return b.run(cmd.Context(), cmd.OutOrStdout(), args)
@@ -64,7 +68,7 @@ Running it again, or twice at once, changes nothing that is right already.`,
 	b.register(cmd)
 	cmd.Flags().StringVarP(&b.dir, "output", "o", "", "write to `DIR`")
 	cmd.Flags().StringVar(&b.pack, "pack", "", "write all tables also as one pack, to `FILE`")
-	cmd.Flags().BoolVar(&b.json, "json", false, "print what was built as JSON")
+	cmd.Flags().BoolVar(&b.json, "json", false, "print one JSON object with all tables")
 	return cmd
 }
 
@@ -108,7 +112,7 @@ func (b *build) group(sources []string) ([]group, error) {
 	var groups []group
 	for _, name := range sources {
 		if fi, err := os.Stat(name); err == nil && !fi.IsDir() {
-			return nil, usagef("%s is no rootfs directory: -o DIR must say where its tables go", name)
+			return nil, usagef("%s is no rootfs directory: -o DIR must say where its tables go", source.Printable(name))
 		}
 		groups = append(groups, group{func() (*store.Store, error) { return store.CreateIn(name) }, []string{name}})
 	}
@@ -122,7 +126,11 @@ func (b *build) into(ctx context.Context, g group) error {
 	defer w.close()
 	err := each(ctx, &b.imageFlags, &b.reporter, g.sources, makeTable, w.put)
 	if w.store != nil {
-		if recordErr := w.store.Record(scanner.RecogniserVersion, w.entries); err == nil {
+		lost, recordErr := w.store.Record(ctx, scanner.RecogniserVersion, w.entries)
+		if lost != nil {
+			w.note(fmt.Errorf("%s: %w; it is made anew, with the tables of this run", w.store.Name(), lost))
+		}
+		if err == nil {
 			err = recordErr
 		}
 	}
@@ -200,14 +208,13 @@ func (w *writer) ready() bool {
 		return !w.broken
 	}
 	var err error
-	if w.store, err = w.open(); err == nil {
-		err = w.store.Sweep()
-	}
-	if err != nil {
+	if w.store, err = w.open(); err != nil {
 		w.broken = true
 		w.fail(err)
+		return false
 	}
-	return err == nil
+	w.store.Sweep()
+	return true
 }
 
 func (w *writer) write(from *image, m made) error {
@@ -252,11 +259,12 @@ func (b *build) print(out io.Writer, several bool) error {
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, r := range b.rows {
-		name := r.Image
+		name := source.Printable(r.Image)
 		if several {
 			name = r.name
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d sites of %d svc words\t%s\n", name, libcText(r.Libc, r.Version), r.Sites, r.SvcWords, r.Table)
+		fmt.Fprintf(w, "%s\t%s\t%s of %s\t%s\n", name, libcText(r.Libc, r.Version),
+			counted(r.Sites, "site"), counted(r.SvcWords, "svc word"), r.Table)
 	}
 	return w.Flush()
 }
@@ -265,5 +273,5 @@ func libcText(name, version string) string {
 	if name == "" {
 		return "-"
 	}
-	return name + " " + version
+	return source.Printable(name + " " + version)
 }

@@ -33,7 +33,7 @@ compare each with its section in the golden file. Fails with the call and the
 function that lost coverage. An image that the file does not know gets structural
 checks and a note.`,
 		Example: "  svcrelay check debs/*.deb --golden coverage.txt --junit junit.xml --html coverage.html\n  svcrelay check debs/*.deb --golden coverage.txt --update",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    needs(1, "a SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.run(cmd, args)
 		},
@@ -52,6 +52,9 @@ func (c *check) run(cmd *cobra.Command, sources []string) error {
 	}
 	if c.golden == "" {
 		return usagef("--golden FILE is needed")
+	}
+	if err := c.distinct(); err != nil {
+		return err
 	}
 	golden, err := c.readGolden()
 	if err != nil {
@@ -82,6 +85,19 @@ func (c *check) run(cmd *cobra.Command, sources []string) error {
 	}
 	r.findings(reports)
 	return r.done()
+}
+
+// distinct reports two flags that name one file.
+func (c *check) distinct() error {
+	files := []struct{ flag, name string }{{"--golden", c.golden}, {"--junit", c.junit}, {"--html", c.html}}
+	for i, a := range files {
+		for _, b := range files[:i] {
+			if a.name != "" && b.name != "" && store.SameFile(a.name, b.name) {
+				return usagef("%s and %s name the same file", b.flag, a.flag)
+			}
+		}
+	}
+	return nil
 }
 
 func reportsOf(g *coverage.Golden, builds []*coverage.Build) []coverage.Report {
@@ -145,7 +161,7 @@ func (c *check) scan(cmd *cobra.Command, r *reporter, sources []string) ([]*cove
 
 // readGolden reads the golden file; with --update it need not exist.
 func (c *check) readGolden() (*coverage.Golden, error) {
-	f, err := os.Open(c.golden)
+	f, err := openRegular(c.golden)
 	if errors.Is(err, fs.ErrNotExist) && c.update {
 		return &coverage.Golden{}, nil
 	}

@@ -2,9 +2,10 @@
 // the packages that do the work.
 //
 // It promises: exit status 0 when what was asked is done, 1 when something could
-// not be done (one line on standard error for each such thing, the rest done), 2
-// when the command line is wrong; results on standard output, sorted and equal
-// for equal input; progress only on a terminal.
+// not be done (one line on standard error for each such thing, the rest done) or
+// a signal ended it, 2 when the command line is wrong; results on standard
+// output, sorted and equal for equal input; progress only on a terminal; and no
+// name out of a file that breaks a line or a terminal.
 package command
 
 import (
@@ -12,6 +13,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,12 +50,25 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return statusDone
 	case errors.Is(err, errFailed):
 		return statusFailed
+	case errors.Is(err, context.Canceled):
+		err = errors.New("interrupted")
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "svcrelay: %v\nTry '%s -h'.\n", err, called.CommandPath())
 		return statusUsage
 	}
-	fmt.Fprintf(stderr, "svcrelay: %v\n", err)
+	printLine(stderr, err)
 	return statusFailed
+}
+
+// printLine prints what there is to say as one line, whatever names are in it.
+func printLine(w io.Writer, text any) {
+	line := strings.Map(func(r rune) rune {
+		if strconv.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, fmt.Sprint(text))
+	fmt.Fprintf(w, "svcrelay: %s\n", line)
 }
 
 // New returns the command tree.
@@ -73,7 +89,7 @@ Exit status: 0 done, 1 something could not be done, 2 wrong usage.`,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{plainFlag(err)} })
 	root.AddCommand(buildCommand(), scanCommand(), dumpCommand(), diffCommand(), verifyCommand(), checkCommand())
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	for _, c := range append(root.Commands(), root) {
@@ -90,6 +106,42 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// needs is an argument check: at least n arguments, or the command needs what.
+func needs(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n {
+			return fmt.Errorf("%s needs %s", cmd.Name(), what)
+		}
+		return nil
+	}
+}
+
+// plainFlag says of a flag's value what is wrong with it, and not which function
+// found out.
+func plainFlag(err error) error {
+	var bad *strconv.NumError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	why := "not a number"
+	switch {
+	case bad.Func == "ParseBool":
+		why = "neither true nor false"
+	case errors.Is(bad, strconv.ErrRange):
+		why = "too big"
+	}
+	flag, _, _ := strings.Cut(err.Error(), ": strconv.")
+	return fmt.Errorf("%s: %s", flag, why)
+}
+
+// counted is a number of things by name.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // A reporter prints the problems of one command, a line each.
@@ -110,7 +162,7 @@ func (r *reporter) fail(err error) {
 
 func (r *reporter) note(text any) {
 	r.progress.clear()
-	fmt.Fprintf(r.err, "svcrelay: %v\n", text)
+	printLine(r.err, text)
 }
 
 // done is the command's error: errFailed when anything was printed by fail.

@@ -37,16 +37,26 @@ func diffCommand() *cobra.Command {
 table, a pack, or a directory of tables. The images of a source are paired with
 those of the other by what they are: libc with libc, ld.so with ld.so; a table or
 a pack by build-ID. Tables know no functions; with one of them calls are compared
-as wholes.`,
+as wholes.
+
+With --json, one object per pair of images, each on a line: image, which says what
+they are, and the calls that changed.`,
 		Example: "  svcrelay diff libc6_2.36_arm64.deb libc6_2.41_arm64.deb",
-		Args:    cobra.ExactArgs(2),
+		Args:    needsTwo,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return d.run(cmd, args[0], args[1])
 		},
 	}
 	d.register(cmd)
-	cmd.Flags().BoolVar(&d.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&d.json, "json", false, "print one JSON object per pair of images")
 	return cmd
+}
+
+func needsTwo(_ *cobra.Command, args []string) error {
+	if len(args) != 2 {
+		return errors.New("diff needs two: A and B")
+	}
+	return nil
 }
 
 // A part is one image or table of an argument.
@@ -155,7 +165,7 @@ func (d *diff) print(w io.Writer, p pair, i int) error {
 	if i > 0 {
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "%s\n", p.role)
+	fmt.Fprintln(w, source.Printable(p.role))
 	return difference.WriteText(w)
 }
 

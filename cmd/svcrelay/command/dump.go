@@ -4,6 +4,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,10 +21,14 @@ import (
 func dumpCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "dump TABLE...",
-		Short:   "print the entries of tables and packs",
+		Use:   "dump TABLE...",
+		Short: "print the entries of tables and packs",
+		Long: `Print the entries of each TABLE, which is a table or a pack of them.
+
+With --json, one object per table, each on a line: key, recogniser, window, and
+entries with svc, hook, word, kind, nr, name, distance, flags, live, start and end.`,
 		Example: "  svcrelay dump usr/lib/svcrelay/tables/40/5d95c16d01f311a64e09de408605e6410de79c.svct",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    needs(1, "a TABLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := newReporter(cmd)
 			for i, name := range args {
@@ -56,7 +61,7 @@ var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 // readTables reads a file that holds a table or a pack. What could be read is
 // returned beside an error.
 func readTables(name string) ([]*cachefmt.Table, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := openRegular(name)
 	if err != nil {
 		return nil, unwrapPath(err)
 	}
@@ -76,6 +81,19 @@ func readTables(name string) ([]*cachefmt.Table, error) {
 		return nil, err
 	}
 	return []*cachefmt.Table{t}, nil
+}
+
+// openRegular opens a regular file and nothing else, without waiting.
+func openRegular(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
+		f.Close()
+		return nil, &os.PathError{Op: "open", Path: name, Err: cmp.Or(err, errors.New("not a regular file"))}
+	}
+	return f, nil
 }
 
 func readPack(in io.Reader) (tables []*cachefmt.Table, err error) {

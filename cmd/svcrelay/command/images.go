@@ -1,6 +1,7 @@
 // From sources to scanned images: one reader, as many scanners as there are
 // cores, results in the order of the sources. What waits in memory is one image
-// for each scanner and one being read, however many there are.
+// for each scanner and one being read, and the results of a few, however many
+// there are: behind an image that takes long the others may not pile up.
 
 package command
 
@@ -62,12 +63,12 @@ type image struct {
 // name is what messages call the image.
 func (m *image) name() string {
 	if m.kind == source.File {
-		return m.source
+		return source.Printable(m.source)
 	}
 	if m.source == "/" {
-		return "/" + m.path
+		return source.Printable("/" + m.path)
 	}
-	return m.source + ": " + m.path
+	return source.Printable(m.source) + ": " + source.Printable(m.path)
 }
 
 // otherMachine reports whether the image is a library of another architecture,
@@ -75,6 +76,10 @@ func (m *image) name() string {
 func (m *image) otherMachine() bool {
 	return errors.Is(m.err, elfimg.ErrMachine) || errors.Is(m.err, elfimg.ErrClass) || errors.Is(m.err, elfimg.ErrEndian)
 }
+
+// perScanner is how many images, for each scanner, may be scanned or wait for
+// their turn.
+const perScanner = 4
 
 // A job is one image on its way; seq is its place in the order of the sources.
 type job[T any] struct {
@@ -90,10 +95,13 @@ type job[T any] struct {
 func each[T any](ctx context.Context, f *imageFlags, r *reporter, sources []string,
 	work func(image, *elfimg.Image, *scanner.Result) (T, error), yield func(*image, T)) error {
 	jobs, results, problems := make(chan job[T]), make(chan job[T]), make(chan error)
+	flying := make(chan struct{}, perScanner*f.jobs) // holds one for each image that was sent and not yielded
 	go func() {
 		defer close(jobs)
 		defer close(problems)
-		readImages(ctx, f.globs, sources, jobs, problems)
+		readImages(ctx, f.globs, sources, problems, func(j job[T]) error {
+			return launch(ctx, j, jobs, flying)
+		})
 	}()
 	var scanners sync.WaitGroup
 	for range f.jobs {
@@ -108,8 +116,29 @@ func each[T any](ctx context.Context, f *imageFlags, r *reporter, sources []stri
 		scanners.Wait()
 		close(results)
 	}()
-	inOrder(r, results, problems, yield)
+	inOrder(r, results, problems, func(m *image, made T) {
+		yield(m, made)
+		<-flying
+	})
+	if ctx.Err() != nil {
+		r.progress.clear()
+	}
 	return ctx.Err()
+}
+
+// launch sends a job when there is room for its result.
+func launch[T any](ctx context.Context, j job[T], jobs chan<- job[T], flying chan<- struct{}) error {
+	select {
+	case flying <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case jobs <- j:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // inOrder passes results on by seq until both channels are closed.
@@ -133,14 +162,14 @@ func inOrder[T any](r *reporter, results <-chan job[T], problems <-chan error, y
 		for j, ok := waiting[next]; ok; j, ok = waiting[next] {
 			delete(waiting, next)
 			next++
-			r.progress.show("%d images", next)
+			r.progress.show("%s", counted(next, "image"))
 			yield(&j.image, j.made)
 		}
 	}
 }
 
 // readImages walks the sources and sends their images.
-func readImages[T any](ctx context.Context, globs, sources []string, jobs chan<- job[T], problems chan<- error) {
+func readImages[T any](ctx context.Context, globs, sources []string, problems chan<- error, send func(job[T]) error) {
 	seq := 0
 	for _, name := range sources {
 		kind, err := source.Detect(name)
@@ -151,19 +180,14 @@ func readImages[T any](ctx context.Context, globs, sources []string, jobs chan<-
 		before := seq
 		opt := source.Options{Globs: globs, Libraries: name == "/", OnError: func(err error) { problems <- err }}
 		err = source.Walk(ctx, name, opt, func(m source.Image) error {
-			select {
-			case jobs <- job[T]{image: image{source: name, path: m.Path, kind: kind}, seq: seq, raw: m.Data}:
-				seq++
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+			seq++
+			return send(job[T]{image: image{source: name, path: m.Path, kind: kind}, seq: seq - 1, raw: m.Data})
 		})
 		if ctx.Err() != nil {
 			return
 		}
 		if err == nil && seq == before {
-			err = fmt.Errorf("%s: no libc.so.6 or ld-linux-aarch64.so.1 in it (--image GLOB looks for others)", name)
+			err = fmt.Errorf("%s: no libc.so.6 or ld-linux-aarch64.so.1 in it (--image GLOB looks for others)", source.Printable(name))
 		}
 		if err != nil {
 			problems <- err

@@ -33,19 +33,19 @@ func scanCommand() *cobra.Command {
 		Long: `Show the sites of each image by number and function, and how many svc words
 were refused for which reason. Nothing is written.
 
-With --json, one object per image: build_id, libc, version, counts, and sites with
+With --json, one object per image, each on a line: build_id, libc, version, counts, and sites with
 kind ("svc", "bridge" or "call"), vaddr, hook, nr, name, distance, function,
 verdict, reason, live and flags; all svc words are in it, refused ones too. Else a
 matrix of what is covered ends the output: a cell like 4+2c means 4 svc sites and 2
 calls through a bridge.`,
 		Example: "  svcrelay scan /lib/aarch64-linux-gnu/libc.so.6\n  svcrelay scan --explain libc6_2.41-12_arm64.deb\n  svcrelay scan --json libc.so.6 | jq '.sites[] | select(.nr == 56)'",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    needs(1, "an IMAGE or a SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.run(cmd, args)
 		},
 	}
 	s.register(cmd)
-	cmd.Flags().BoolVar(&s.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&s.json, "json", false, "print one JSON object per image")
 	cmd.Flags().BoolVar(&s.explain, "explain", false, "list every refused site, and say what the reasons mean")
 	cmd.Flags().BoolVar(&s.all, "all", false, "list refused sites too")
 	return cmd
@@ -173,7 +173,7 @@ func functionText(s scanner.Site) string {
 	if s.Function == "" {
 		return "-"
 	}
-	return fmt.Sprintf("%s+0x%x", s.Function, s.Offset)
+	return fmt.Sprintf("%s+0x%x", source.Printable(s.Function), s.Offset)
 }
 
 func distanceText(d int) string {

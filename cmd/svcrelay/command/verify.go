@@ -128,7 +128,8 @@ func compareTable(img *elfimg.Image, scan *scanner.Result, tables *store.Store) 
 	have, err := lookUp(tables, want.Key)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		text := fmt.Sprintf("no table; building one would give %d sites of %d svc words", len(want.Entries), svcWords(scan.Sites))
+		text := fmt.Sprintf("no table; building one would give %s of %s",
+			counted(len(want.Entries), "site"), counted(svcWords(scan.Sites), "svc word"))
 		return outcome{text: text, bad: true}, nil
 	case err != nil:
 		return outcome{"bad table", true, []error{err}}, nil
@@ -136,7 +137,7 @@ func compareTable(img *elfimg.Image, scan *scanner.Result, tables *store.Store) 
 	if problems := differences(have, want, img); len(problems) > 0 {
 		return outcome{"bad table", true, problems}, nil
 	}
-	return outcome{text: fmt.Sprintf("ok, %d sites", len(have.Entries))}, nil
+	return outcome{text: "ok, " + counted(len(have.Entries), "site")}, nil
 }
 
 func lookUp(tables *store.Store, k cachefmt.Key) (*cachefmt.Table, error) {
