@@ -9,6 +9,8 @@ COUNT    ?= 10
 BIN      := out/bin/svcrelay
 # Tests with this tag need what `make corpus` fetches.
 TAGS     := -tags corpus
+# Tests with the tag rig need what `make rig` fetches, and minutes.
+ALLTAGS  := -tags corpus,rig
 GOLDEN   := testdata/golden/corpus.txt
 DEMO     := .corpus/debs/trixie
 
@@ -16,7 +18,7 @@ DEMO     := .corpus/debs/trixie
 # A fresh machine has nothing before deps has run, whatever -j says.
 .NOTPARALLEL:
 .PHONY: help deps build check test race fmt fmt-check vet staticcheck generate blob generated \
-	cross corpus corpus-check fuzz bench demo man clean distclean
+	cross corpus corpus-check rig rig-test guest fuzz bench demo man clean distclean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -44,10 +46,10 @@ fmt-check: # fail when a Go source is not formatted
 	@bad=$$(gofmt -l $$(go list -f '{{.Dir}}' ./...)) && { test -z "$$bad" || { echo "not formatted: $$bad" >&2; exit 1; }; }
 
 vet:
-	go vet $(TAGS) ./...
+	go vet $(ALLTAGS) ./...
 
 staticcheck:
-	go tool staticcheck $(TAGS) ./...
+	go tool staticcheck $(ALLTAGS) ./...
 
 generate: ## make the generated files anew
 	go generate ./...
@@ -62,8 +64,8 @@ cross: ## compile code and tests for linux/arm64 and android/arm64
 	@for os in linux android; do \
 		export GOOS=$$os GOARCH=arm64 CGO_ENABLED=0; \
 		echo "cross: $$os/arm64"; \
-		go vet $(TAGS) ./... || exit 1; \
-		tmp=$$(mktemp -d) && go test $(TAGS) -c -o $$tmp/ ./...; ok=$$?; \
+		go vet $(ALLTAGS) ./... || exit 1; \
+		tmp=$$(mktemp -d) && go test $(ALLTAGS) -c -o $$tmp/ ./...; ok=$$?; \
 		rm -rf $$tmp; \
 		test $$ok = 0 || exit 1; \
 	done
@@ -71,6 +73,16 @@ cross: ## compile code and tests for linux/arm64 and android/arm64
 corpus: ## fetch the real arm64 libraries that the tests use into .corpus
 	go build -o out/bin/corpus ./cmd/corpus
 	out/bin/corpus
+
+rig: ## fetch the kernels and guest roots of the test machine into .corpus/rig
+	go build -o out/bin/rig ./cmd/rig
+	out/bin/rig fetch
+
+rig-test: rig ## run the tests that need the test machine
+	go test -tags rig -p 1 -timeout 30m ./...
+
+guest: rig ## a shell in a real Debian guest, on a real arm64 kernel
+	out/bin/rig shell --root forky
 
 corpus-check: build corpus ## compare the coverage of every glibc in the corpus with the golden file
 	$(BIN) check .corpus/debs/*/libc6_*.deb .corpus/debs/*/musl_*.deb --golden $(GOLDEN)
