@@ -65,9 +65,7 @@ cross: ## compile code and tests for linux/arm64 and android/arm64
 		export GOOS=$$os GOARCH=arm64 CGO_ENABLED=0; \
 		echo "cross: $$os/arm64"; \
 		go vet $(ALLTAGS) ./... || exit 1; \
-		tmp=$$(mktemp -d) && go test $(ALLTAGS) -c -o $$tmp/ ./...; ok=$$?; \
-		rm -rf $$tmp; \
-		test $$ok = 0 || exit 1; \
+		go test $(ALLTAGS) -count 1 -exec true ./... >/dev/null || exit 1; \
 	done
 
 corpus: ## fetch the real arm64 libraries that the tests use into .corpus
