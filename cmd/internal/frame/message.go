@@ -24,7 +24,7 @@ type Request struct {
 	Argv []string
 	Env  []string // added to the agent's own
 	Place
-	Timeout time.Duration // 0 for none
+	Timeout time.Duration // 0 for none; the asker kills when it is over
 	Stdin   bool          // Stdin frames follow; without, it is /dev/null
 	TTY     bool          // the command gets a terminal of its own; output is Stdout
 	Size    Size

@@ -115,6 +115,11 @@ func (v *VM) Do(ctx context.Context, q frame.Request, s Streams) (frame.Status, 
 	if !ok {
 		return frame.Status{}, errGone
 	}
+	if q.Timeout > 0 { // by the host's clock: a machine that counts instructions skips idle time
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, q.Timeout)
+		defer cancel()
+	}
 	q.Stdin = s.In != nil
 	if err := v.conn.SendValue(number, frame.Start, q); err != nil {
 		return frame.Status{}, err

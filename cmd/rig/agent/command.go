@@ -13,13 +13,11 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"svcrelay/cmd/internal/frame"
 )
 
 // afterExit is how long output is awaited that a descendant still holds open.
-const afterExit = 200 * time.Millisecond
+const afterExit = 2 * time.Second
 
 type command struct {
 	conn    *frame.Conn
@@ -28,8 +26,9 @@ type command struct {
 	stdin   *queue // nil without standard input
 
 	mu  sync.Mutex
-	pid int      // 0 while nothing runs
-	tty *os.File // the host's end of the command's terminal
+	pid int            // 0 while nothing runs
+	due syscall.Signal // came before the program was started
+	tty *os.File       // the host's end of the command's terminal
 }
 
 // prepare readies standard input before its first frame can arrive.
@@ -63,9 +62,11 @@ func (c *command) take(f frame.Frame) error {
 func (c *command) kill(sig syscall.Signal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pid != 0 {
-		syscall.Kill(-c.pid, sig)
+	if c.pid == 0 {
+		c.due = sig
+		return
 	}
+	syscall.Kill(-c.pid, sig)
 }
 
 func (c *command) resize(size frame.Size) {
@@ -138,10 +139,6 @@ func (c *command) run() (frame.Status, error) {
 	if err := c.start(cmd); err != nil {
 		return frame.Status{}, err
 	}
-	if q.Timeout > 0 {
-		timer := time.AfterFunc(q.Timeout, func() { c.kill(unix.SIGKILL) })
-		defer timer.Stop()
-	}
 	err = cmd.Wait()
 	wait()
 	c.mu.Lock()
@@ -157,6 +154,9 @@ func (c *command) start(cmd *exec.Cmd) error {
 		return err
 	}
 	c.pid = cmd.Process.Pid
+	if c.due != 0 {
+		syscall.Kill(-c.pid, c.due)
+	}
 	return nil
 }
 
