@@ -4,15 +4,42 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
+	"slices"
 	"syscall"
 
 	"svcrelay/cmd/svcrelay/command"
+	"svcrelay/runtime/tracer"
 )
 
+// statusNotRun is what a shell returns for a program that cannot be run.
+const statusNotRun = 127
+
+// firstProcess tells that this is to become the first process of a guest. It is
+// traced by thread, and only before main is it sure which thread it runs on.
+var firstProcess = len(os.Args) == 3 && os.Args[1] == tracer.FirstArg
+
+func init() {
+	if firstProcess {
+		runtime.LockOSThread()
+	}
+}
+
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	if firstProcess {
+		fmt.Fprintf(os.Stderr, "svcrelay: %v\n", tracer.First(os.Args[2]))
+		os.Exit(statusNotRun)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), heard(os.Interrupt, syscall.SIGTERM)...)
 	context.AfterFunc(ctx, stop) // the next signal kills, should the first not be heard
 	os.Exit(command.Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// heard is those of the signals that whoever started us did not turn off: a
+// program of a background job, and a guest, must find them as they were.
+func heard(signals ...os.Signal) []os.Signal {
+	return slices.DeleteFunc(signals, signal.Ignored)
 }

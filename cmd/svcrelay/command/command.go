@@ -45,11 +45,14 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	called, err := root.ExecuteContextC(ctx)
 	var usage usageError
+	var guest guestStatus
 	switch {
 	case err == nil:
 		return statusDone
 	case errors.Is(err, errFailed):
 		return statusFailed
+	case errors.As(err, &guest):
+		return int(guest)
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted")
 	case errors.As(err, &usage):
@@ -90,7 +93,7 @@ Exit status: 0 done, 1 something could not be done, 2 wrong usage.`,
 		Args:          cobra.NoArgs,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{plainFlag(err)} })
-	root.AddCommand(buildCommand(), scanCommand(), dumpCommand(), diffCommand(), verifyCommand(), checkCommand())
+	root.AddCommand(buildCommand(), scanCommand(), dumpCommand(), diffCommand(), verifyCommand(), checkCommand(), runCommand())
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	for _, c := range append(root.Commands(), root) {
 		c.Args = usageArgs(c.Args)

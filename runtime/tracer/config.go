@@ -1,0 +1,33 @@
+package tracer
+
+import "svcrelay/runtime/guestfs"
+
+// A Config says what to run and what it sees.
+type Config struct {
+	Root  string // host path of the guest's root
+	Binds []guestfs.Bind
+	Cwd   string // guest path; "/" when it is not there
+	Argv  []string
+	Env   []string
+	// Loader is the host path of the exec loader, for systems that run programs
+	// from one folder only; "" unpacks the built-in one into Temp.
+	Loader string
+	Temp   string
+	// KillOnExit ends the guest with its first process.
+	KillOnExit bool
+	// Stats, when not nil, counts stops by call.
+	Stats *Stats
+}
+
+// Stats counts stops.
+type Stats struct {
+	Calls   [512]uint64 // seccomp stops by call number
+	Exits   uint64      // second stops, at the end of a call
+	Signals uint64
+	Execs   uint64
+	Tasks   uint64
+}
+
+// FirstArg is the argument that makes the program the guest's first process; the
+// number of the descriptor with its plan follows.
+const FirstArg = "first-process-of-a-guest"

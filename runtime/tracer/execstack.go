@@ -1,0 +1,191 @@
+//go:build linux && arm64
+
+// The stack around an exec. Before it, the loader's path and a script's new argv
+// go below the stack pointer. After it, the plan goes below the stack that the
+// kernel made, and the guest's path over the loader's: the kernel keeps the name
+// that it was given at the top of the stack, where AT_EXECFN points. So that the
+// guest's fits there, the loader's is made as long with slashes in front.
+
+package tracer
+
+import (
+	"encoding/binary"
+	"strings"
+	"syscall"
+
+	"svcrelay/runtime/sysno"
+)
+
+var le = binary.LittleEndian
+
+// sendToLoader makes the call an execve of the loader.
+func (t *Tracer) sendToLoader(tk *task, nr int, ex *execution, args []string, pathArg, argvArg int) syscall.Errno {
+	at := t.regs.SP - stackGap
+	name := t.loader
+	if short := len(ex.execfn) - len(name); short > 0 {
+		name = strings.Repeat("/", short) + name
+	}
+	var e syscall.Errno
+	if at, e = pushString(tk.tid, at, name); e != 0 {
+		return e
+	}
+	t.regs.X[pathArg] = at
+	if args != nil {
+		pointers := make([]byte, 0, 8*(len(args)+1))
+		for _, a := range args {
+			if at, e = pushString(tk.tid, at, a); e != 0 {
+				return e
+			}
+			pointers = le.AppendUint64(pointers, at)
+		}
+		rest, e := readPointers(tk.tid, t.regs.X[argvArg])
+		if e != 0 {
+			return e
+		}
+		pointers = append(pointers, rest...)
+		pointers = le.AppendUint64(pointers, 0)
+		at = (at - uint64(len(pointers))) &^ 15
+		if writeMemory(tk.tid, at, pointers) != len(pointers) {
+			return syscall.EFAULT
+		}
+		t.regs.X[argvArg] = at
+	}
+	if nr == sysno.Execveat {
+		t.regs.X[0], t.regs.X[4] = atFDCWDWord, 0
+	}
+	if t.regs.setFirst(tk.tid, 8) != nil {
+		return syscall.ESRCH
+	}
+	return 0
+}
+
+const atFDCWDWord = ^uint64(0) - 99 // AT_FDCWD in a register
+
+// pushString writes s and its NUL below at and returns where.
+func pushString(tid int, at uint64, s string) (uint64, syscall.Errno) {
+	b := append([]byte(s), 0)
+	at = (at - uint64(len(b))) &^ 15
+	if writeMemory(tid, at, b) != len(b) {
+		return 0, syscall.EFAULT
+	}
+	return at, 0
+}
+
+// maxArgs bounds the arguments of a script, as MAX_ARG_STRINGS would.
+const maxArgs = 1 << 20
+
+// readPointers reads the array argv but for its first entry, up to its NULL. The
+// strings stay where they are: a stack that posix_spawn made has no room for them.
+func readPointers(tid int, argv uint64) (pointers []byte, e syscall.Errno) {
+	var word [8]byte
+	for i := range uint64(maxArgs) {
+		if argv == 0 {
+			return nil, 0
+		}
+		if readMemory(tid, argv+8*i, word[:]) != len(word) {
+			return nil, syscall.EFAULT
+		}
+		if le.Uint64(word[:]) == 0 {
+			return pointers, 0
+		}
+		if i > 0 {
+			pointers = append(pointers, word[:]...)
+		}
+	}
+	return nil, syscall.E2BIG
+}
+
+// executed handles the exec stop: the loader is in place and has not run yet.
+func (t *Tracer) executed(tk *task) {
+	if former, err := eventMessage(tk.tid); err == nil && int(former) != tk.tid {
+		tk = t.renamed(tk, int(former))
+	}
+	ex := tk.exec
+	tk.exec, tk.after = nil, afterNothing
+	if t.cfg.Stats != nil {
+		t.cfg.Stats.Execs++
+	}
+	switch {
+	case ex == nil && tk.proc.exe == "":
+		// The end of the exec that made this program the first process.
+	case ex == nil || !t.load(tk, ex):
+		syscall.Kill(tk.tid, syscall.SIGKILL) // past the point of no return, as the kernel would
+	}
+	cont(tk.tid, 0)
+}
+
+// renamed books that another thread of the group made the exec: it goes on under
+// the leader's id.
+func (t *Tracer) renamed(leader *task, former int) *task {
+	if tk := t.books.byTid[former]; tk != nil {
+		leader.exec = tk.exec
+		t.books.drop(tk)
+	}
+	return leader
+}
+
+// load writes the plan below the new stack and the guest's path over the
+// loader's.
+func (t *Tracer) load(tk *task, ex *execution) bool {
+	if t.regs.get(tk.tid) != nil {
+		return true // killed: nothing to load
+	}
+	sp := t.regs.SP
+	at, ok := findExecfn(tk.tid, sp)
+	if !ok {
+		return false
+	}
+	name := append([]byte(ex.execfn), 0)
+	if writeMemory(tk.tid, at, name) != len(name) {
+		return false
+	}
+	t.regs.SP = sp - uint64(len(ex.plan))
+	if writeMemory(tk.tid, t.regs.SP, ex.plan) != len(ex.plan) || t.regs.set(tk.tid) != nil {
+		return false
+	}
+	tk.proc.exe = ex.exe
+	return true
+}
+
+// atExecfn is AT_EXECFN.
+const atExecfn = 31
+
+// findExecfn walks argc, argv, envp and the auxiliary vector at sp.
+func findExecfn(tid int, sp uint64) (uint64, bool) {
+	var block [512]byte
+	at, part := sp+8, 0 // behind argc; 0 argv, 1 envp, 2 auxv
+	for {
+		n := readMemory(tid, at, block[:]) &^ 15
+		if n == 0 {
+			return 0, false
+		}
+		for i := 0; i < n; {
+			word := le.Uint64(block[i:])
+			switch {
+			case part < 2:
+				if word == 0 {
+					part++
+				}
+				i += 8
+			case i+16 > n:
+				n = i // the pair is cut: read on from here
+			case word == 0:
+				return 0, false
+			case word == atExecfn:
+				return le.Uint64(block[i+8:]), true
+			default:
+				i += 16
+			}
+		}
+		at += uint64(n)
+	}
+}
+
+// execFailed puts the registers back after an execve that failed.
+func (t *Tracer) execFailed(tk *task) {
+	tk.exec = nil
+	if t.regs.getCall(tk.tid) == nil {
+		copy(t.regs.X[1:8], tk.saved[1:8])
+		t.regs.setFirst(tk.tid, 8)
+	}
+}

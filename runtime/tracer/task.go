@@ -1,0 +1,90 @@
+//go:build linux && arm64
+
+// The books: one task per thread, one process per thread group. Both come from
+// free lists, so that a guest that forks for ever leaves nothing behind.
+
+package tracer
+
+// A process is what the threads of a group share.
+type process struct {
+	tgid  int
+	tasks int    // alive
+	exe   string // guest path of the program it runs
+	next  *process
+}
+
+// A task is one traced thread.
+type task struct {
+	tid  int
+	proc *process
+
+	// after is what to do at the exit of the call it is in.
+	after afterCall
+	nr    int       // of that call
+	saved [8]uint64 // its x0 to x7, as the guest had them
+	exec  *execution
+	early bool // it stopped before its parent told of it
+	next  *task
+}
+
+// An afterCall says what the exit stop of a call is for.
+type afterCall uint8
+
+const (
+	afterNothing afterCall = iota
+	afterRestore           // put the argument registers back
+	afterExec              // an execve that failed
+)
+
+// books is all tasks by thread id.
+type books struct {
+	byTid     map[int]*task
+	freeTasks *task
+	freeProcs *process
+}
+
+func newBooks() *books { return &books{byTid: make(map[int]*task, 1024)} }
+
+// addTask books a new thread of p.
+func (b *books) addTask(tid int, p *process) *task {
+	t := b.freeTasks
+	if t != nil {
+		b.freeTasks = t.next
+		*t = task{}
+	} else {
+		t = &task{}
+	}
+	t.tid, t.proc = tid, p
+	if p != nil {
+		p.tasks++
+	}
+	b.byTid[tid] = t
+	return t
+}
+
+// addProcess books a new thread group that runs what parent ran.
+func (b *books) addProcess(tgid int, parent *process) *process {
+	p := b.freeProcs
+	if p != nil {
+		b.freeProcs = p.next
+		*p = process{}
+	} else {
+		p = &process{}
+	}
+	p.tgid = tgid
+	if parent != nil {
+		p.exe = parent.exe
+	}
+	return p
+}
+
+// drop forgets a thread that is gone.
+func (b *books) drop(t *task) {
+	delete(b.byTid, t.tid)
+	if p := t.proc; p != nil {
+		if p.tasks--; p.tasks == 0 {
+			p.next, b.freeProcs = b.freeProcs, p
+		}
+	}
+	t.next, b.freeTasks = b.freeTasks, t
+}
