@@ -5,9 +5,11 @@ package vm
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"sync"
 	"syscall"
+	"time"
 
 	"svcrelay/cmd/internal/frame"
 )
@@ -107,6 +109,11 @@ func write(w io.Writer, p []byte) {
 	}
 }
 
+// afterKill is how long a killed command may take to end.
+const afterKill = 20 * time.Second
+
+var errStuck = errors.New("the machine does not end a command that was killed")
+
 // Do carries out a request and returns how it ended. When ctx ends first, the
 // command is killed.
 func (v *VM) Do(ctx context.Context, q frame.Request, s Streams) (frame.Status, error) {
@@ -130,7 +137,14 @@ func (v *VM) Do(ctx context.Context, q frame.Request, s Streams) (frame.Status, 
 		go v.feed(number, s.In)
 	}
 	go v.control(ctx, number, s.Resize, done)
-	f, ok := <-k.ended
+	stuck := make(chan struct{})
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(afterKill, func() { close(stuck) }) })()
+	var f frame.Frame
+	select {
+	case f, ok = <-k.ended:
+	case <-stuck:
+		return frame.Status{}, errStuck
+	}
 	if !ok {
 		return frame.Status{}, errGone
 	}

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -224,6 +226,25 @@ func TestCancel(t *testing.T) {
 	if r, err := v.Run(ctx, frame.Request{Op: frame.OpRun}, nil); err != nil || r.Signal != 9 {
 		t.Errorf("Run = %+v, %v, want signal 9", r, err)
 	}
+}
+
+// TestStuck: a machine that does not answer is given up, some time after the kill.
+func TestStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v, a, _ := agent(t)
+		go func() {
+			for {
+				if _, err := a.Receive(); err != nil {
+					return
+				}
+			}
+		}()
+		start := time.Now()
+		_, err := v.Run(t.Context(), frame.Request{Op: frame.OpRun, Timeout: time.Second}, nil)
+		if after := time.Since(start); !errors.Is(err, errStuck) || after != time.Second+afterKill {
+			t.Errorf("Run = %v after %v, want %v after %v", err, after, errStuck, time.Second+afterKill)
+		}
+	})
 }
 
 func TestPack(t *testing.T) {
