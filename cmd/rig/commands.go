@@ -74,12 +74,7 @@ func runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			v, err := start(cmd, o, files)
-			if err != nil {
-				return err
-			}
-			defer v.Kill()
-			return do(cmd, v, p)
+			return runIn(cmd, o, p, files)
 		},
 	}
 	cmd.Flags().SetInterspersed(false)
@@ -88,8 +83,13 @@ func runCommand() *cobra.Command {
 	return cmd
 }
 
-// do runs a request with the streams of this process.
-func do(cmd *cobra.Command, v *vm.VM, p place) error {
+// runIn runs a request in a fresh machine, with the streams of this process.
+func runIn(cmd *cobra.Command, o machine.Options, p place, files map[string]string) error {
+	v, err := start(cmd, o, files)
+	if err != nil {
+		return err
+	}
+	defer v.Kill()
 	s, err := v.Do(cmd.Context(), p.request, vm.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 	if err != nil {
 		return err

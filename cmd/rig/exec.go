@@ -45,12 +45,7 @@ folder. Tests of packages that need a compiler belong on the host.`,
 			if p.request.Dir == "" {
 				p.request.Dir = dir
 			}
-			v, err := start(cmd, o, extra)
-			if err != nil {
-				return err
-			}
-			defer v.Kill()
-			return do(cmd, v, p)
+			return runIn(cmd, o, p, extra)
 		},
 	}
 	cmd.Flags().SetInterspersed(false)

@@ -2,7 +2,7 @@
 
 // A call that the filter sent. Either the tracer makes it and writes the result
 // into x0, or the guest makes it with other paths and gets its registers back at
-// the end. Nothing here allocates.
+// the end.
 
 package tracer
 
@@ -33,8 +33,6 @@ func (t *Tracer) call(tk *task) {
 	switch {
 	case nr == sysno.Getcwd:
 		t.getcwd(tk)
-	case nr == sysno.Fchdir:
-		t.fchdir(tk)
 	case hasPaths(nr):
 		t.pathCall(tk, nr)
 	default:
@@ -177,7 +175,7 @@ func (t *Tracer) letMake(tk *task, nr int) {
 		t.regs.X[spec.paths[i].arg] = at
 	}
 	t.adjust(nr)
-	tk.after, tk.nr = afterRestore, nr
+	tk.restore = true
 	if t.regs.setFirst(tk.tid, 8) == nil {
 		toExit(tk.tid, 0)
 	}
@@ -191,19 +189,17 @@ func (t *Tracer) adjust(nr int) {
 	}
 }
 
-// callExit handles the end of a call that was let made.
+// callExit handles the end of a call that was let made, or of an execve that
+// failed.
 func (t *Tracer) callExit(tk *task) {
-	after := tk.after
-	tk.after = afterNothing
+	restore := tk.restore
+	tk.restore, tk.exec = false, nil
 	if t.cfg.Stats != nil {
 		t.cfg.Stats.Exits++
 	}
-	if after == afterRestore && t.regs.getCall(tk.tid) == nil {
+	if restore && t.regs.getCall(tk.tid) == nil {
 		copy(t.regs.X[1:8], tk.saved[1:8])
 		t.regs.setFirst(tk.tid, 8)
-	}
-	if after == afterExec {
-		t.execFailed(tk)
 	}
 	cont(tk.tid, 0)
 }

@@ -1,6 +1,9 @@
 package tracer
 
-import "svcrelay/runtime/guestfs"
+import (
+	"svcrelay/runtime/guestfs"
+	"svcrelay/runtime/sysno"
+)
 
 // A Config says what to run and what it sees.
 type Config struct {
@@ -9,10 +12,6 @@ type Config struct {
 	Cwd   string // guest path; "/" when it is not there
 	Argv  []string
 	Env   []string
-	// Loader is the host path of the exec loader, for systems that run programs
-	// from one folder only; "" unpacks the built-in one into Temp.
-	Loader string
-	Temp   string
 	// KillOnExit ends the guest with its first process.
 	KillOnExit bool
 	// Stats, when not nil, counts stops by call.
@@ -21,8 +20,8 @@ type Config struct {
 
 // Stats counts stops.
 type Stats struct {
-	Calls   [512]uint64 // seccomp stops by call number
-	Exits   uint64      // second stops, at the end of a call
+	Calls   [sysno.Max + 1]uint64 // seccomp stops by call number
+	Exits   uint64                // second stops, at the end of a call
 	Signals uint64
 	Execs   uint64
 	Tasks   uint64

@@ -7,6 +7,7 @@
 package tracer
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -65,7 +66,7 @@ func (t *Tracer) exec(tk *task, nr int) {
 		t.fail(tk, e)
 		return
 	}
-	tk.exec, tk.after, tk.nr = ex, afterExec, nr
+	tk.exec, tk.restore = ex, true
 	toExit(tk.tid, 0)
 }
 
@@ -96,9 +97,9 @@ func (t *Tracer) prepareExec(tk *task, nr int) (*execution, []string, syscall.Er
 
 // openFirst opens what the call names.
 func (t *Tracer) openFirst(tk *task, nr int, p *program) syscall.Errno {
-	arg, fd := 0, int32(atFDCWD)
+	fd := int32(atFDCWD)
 	if nr == sysno.Execveat {
-		arg, fd = 1, int32(t.regs.X[0])
+		fd = int32(t.regs.X[0])
 	}
 	empty, e := t.resolve(tk, nr, 0)
 	if e != 0 {
@@ -107,10 +108,7 @@ func (t *Tracer) openFirst(tk *task, nr int, p *program) syscall.Errno {
 	if empty {
 		return t.openDescriptor(tk, p, fd)
 	}
-	name, e := readPath(tk.tid, t.regs.X[arg], &t.names[0])
-	if e != 0 {
-		return e
-	}
+	name, _, _ := bytes.Cut(t.names[0][:], []byte{0}) // what resolve read
 	p.name = string(name)
 	if fd != atFDCWD && name[0] != '/' { // as the kernel names it
 		p.name = descriptorName(fd) + "/" + p.name

@@ -101,7 +101,7 @@ func (t *Tracer) executed(tk *task) {
 		tk = t.renamed(tk, int(former))
 	}
 	ex := tk.exec
-	tk.exec, tk.after = nil, afterNothing
+	tk.exec, tk.restore = nil, false
 	if t.cfg.Stats != nil {
 		t.cfg.Stats.Execs++
 	}
@@ -178,14 +178,5 @@ func findExecfn(tid int, sp uint64) (uint64, bool) {
 			}
 		}
 		at += uint64(n)
-	}
-}
-
-// execFailed puts the registers back after an execve that failed.
-func (t *Tracer) execFailed(tk *task) {
-	tk.exec = nil
-	if t.regs.getCall(tk.tid) == nil {
-		copy(t.regs.X[1:8], tk.saved[1:8])
-		t.regs.setFirst(tk.tid, 8)
 	}
 }

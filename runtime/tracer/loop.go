@@ -32,8 +32,7 @@ type Tracer struct {
 	paths    *guestfs.Resolver
 	filter   policy.Program
 	filtered bool   // a policy around the tracer traps calls
-	loader   string // host path of the exec loader
-	unpacked string // the same, when it must be removed at the end
+	loader   string // host path of the exec loader, alone in its folder
 
 	// Of the task at hand; reused for every stop.
 	regs     regs

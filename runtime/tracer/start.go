@@ -40,9 +40,7 @@ func Run(cfg Config) (int, error) {
 	if err := t.prepare(); err != nil {
 		return 0, err
 	}
-	if t.unpacked != "" {
-		defer os.RemoveAll(filepath.Dir(t.unpacked))
-	}
+	defer os.RemoveAll(filepath.Dir(t.loader))
 	hold := make(chan os.Signal, 1) // nobody reads it
 	signal.Notify(hold, slices.DeleteFunc(held, signal.Ignored)...)
 	defer signal.Stop(hold)
@@ -90,18 +88,13 @@ func (t *Tracer) prepare() error {
 	if t.filter, err = filter.Compile(); err != nil {
 		return err
 	}
-	t.loader = t.cfg.Loader
-	if t.loader != "" {
-		return nil
-	}
-	t.unpacked, err = unpackLoader(t.cfg.Temp)
-	t.loader = t.unpacked
+	t.loader, err = unpackLoader()
 	return err
 }
 
 // unpackLoader writes the built-in loader to a folder of its own.
-func unpackLoader(temp string) (string, error) {
-	dir, err := os.MkdirTemp(temp, "svcrelay-")
+func unpackLoader() (string, error) {
+	dir, err := os.MkdirTemp("", "svcrelay-")
 	if err != nil {
 		return "", fmt.Errorf("unpack the exec loader: %w", err)
 	}

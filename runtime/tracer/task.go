@@ -18,23 +18,13 @@ type task struct {
 	tid  int
 	proc *process
 
-	// after is what to do at the exit of the call it is in.
-	after afterCall
-	nr    int       // of that call
-	saved [8]uint64 // its x0 to x7, as the guest had them
-	exec  *execution
-	early bool // it stopped before its parent told of it
-	next  *task
+	// restore tells to put saved back at the exit of the call that it is in.
+	restore bool
+	saved   [8]uint64 // x0 to x7 at that call, as the guest had them
+	exec    *execution
+	early   bool // it stopped before its parent told of it
+	next    *task
 }
-
-// An afterCall says what the exit stop of a call is for.
-type afterCall uint8
-
-const (
-	afterNothing afterCall = iota
-	afterRestore           // put the argument registers back
-	afterExec              // an execve that failed
-)
 
 // books is all tasks by thread id.
 type books struct {

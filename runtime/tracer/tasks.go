@@ -183,8 +183,5 @@ func (t *Tracer) answer(tk *task, nr int) {
 	t.fail(tk, syscall.EPERM)
 }
 
-// fchdir needs no path, but a directory that the guest can name.
-func (t *Tracer) fchdir(tk *task) { cont(tk.tid, 0) }
-
 // negative is an errno as a call returns it.
 func negative(e syscall.Errno) uint64 { return -uint64(e) }

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 
 	"svcrelay/cmd/internal/frame"
+	"svcrelay/cmd/internal/tarfile"
 )
 
 // Put copies host files and folders into the machine: host names by names in
@@ -58,41 +58,8 @@ func packTree(tw *tar.Writer, name, host string) error {
 		if err != nil {
 			return err
 		}
-		return packFile(tw, path.Join(name, filepath.ToSlash(rel)), file)
+		return tarfile.Add(tw, path.Join(name, filepath.ToSlash(rel)), file, tarfile.NoOwners)
 	})
-}
-
-// packFile adds one file by the name and the mode that it shall have.
-func packFile(tw *tar.Writer, name, file string) error {
-	info, err := os.Lstat(file)
-	if err != nil {
-		return err
-	}
-	target := ""
-	if info.Mode()&fs.ModeSymlink != 0 {
-		if target, err = os.Readlink(file); err != nil {
-			return err
-		}
-	}
-	h, err := tar.FileInfoHeader(info, target)
-	if err != nil {
-		return err
-	}
-	// A header of the host's own owners would name users the machine lacks.
-	h = &tar.Header{Typeflag: h.Typeflag, Name: name, Linkname: h.Linkname, Size: h.Size, Mode: h.Mode, ModTime: h.ModTime}
-	if err := tw.WriteHeader(h); err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = io.Copy(tw, f)
-	return err
 }
 
 // Get writes files and folders of the machine to w, as a tar whose names are

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"svcrelay/cmd/internal/tarfile"
 )
 
 func unpackFiles(dir string, r io.Reader) error {
@@ -72,43 +74,15 @@ func packFiles(w io.Writer, names []string) error {
 		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		err := filepath.WalkDir(name, func(file string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(name, func(file string, _ fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
-			return packFile(tw, file, d)
+			return tarfile.Add(tw, strings.TrimPrefix(file, "/"), file, tarfile.Owners)
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return tw.Close()
-}
-
-func packFile(tw *tar.Writer, file string, d fs.DirEntry) error {
-	info, err := d.Info()
-	if err != nil {
-		return err
-	}
-	target := ""
-	if d.Type()&fs.ModeSymlink != 0 {
-		if target, err = os.Readlink(file); err != nil {
-			return err
-		}
-	}
-	h, err := tar.FileInfoHeader(info, target)
-	if err != nil {
-		return err
-	}
-	h.Name = strings.TrimPrefix(file, "/")
-	if err := tw.WriteHeader(h); err != nil || !info.Mode().IsRegular() {
-		return err
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = io.Copy(tw, f)
-	return err
 }

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"svcrelay/runtime/genfile"
 )
 
 const source = "syscalls.tsv"
@@ -46,7 +48,7 @@ func run(dir, headers string) error {
 		return err
 	}
 	for _, o := range outs {
-		if err := replace(filepath.Join(dir, o.name), o.data); err != nil {
+		if err := genfile.Replace(filepath.Join(dir, o.name), o.data); err != nil {
 			return err
 		}
 	}
@@ -72,27 +74,4 @@ func generate(t *table) ([]output, error) {
 		return nil, fmt.Errorf("zsysno.go: %w", err)
 	}
 	return []output{{"zsysno.go", code}, {"sysno.h", cHeader(t)}, {"SYSCALLS.md", markdown(t)}}, nil
-}
-
-// replace writes a file under a temporary name beside its place and renames it.
-func replace(name string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".gen-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return os.Rename(f.Name(), name)
 }
