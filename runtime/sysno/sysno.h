@@ -562,7 +562,7 @@
 	X(211, sendmsg, SR_CLASS_translate, 0) \
 	X(212, recvmsg, SR_CLASS_translate, 0) \
 	X(213, readahead, SR_CLASS_run, 0) \
-	X(214, brk, SR_CLASS_answer, 0) \
+	X(214, brk, SR_CLASS_run, 0) \
 	X(215, munmap, SR_CLASS_run, 0) \
 	X(216, mremap, SR_CLASS_run, 0) \
 	X(217, add_key, SR_CLASS_run, 0) \

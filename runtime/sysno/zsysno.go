@@ -760,7 +760,7 @@ var table = [Max + 1]Call{
 	Sendmsg:               {Sendmsg, "sendmsg", "3.7", []Arg{ArgFd, ArgMsghdr, ArgFlags}, ClassTranslate, 0, false, Android{29, 29}, Sigsys{}, "The address lies behind a pointer, out of a filter's sight: stream traffic pays for the datagrams."},
 	Recvmsg:               {Recvmsg, "recvmsg", "3.7", []Arg{ArgFd, ArgMsghdr, ArgFlags}, ClassTranslate, 0, false, Android{29, 29}, Sigsys{}, "The address lies behind a pointer, out of a filter's sight: stream traffic pays for the datagrams."},
 	Readahead:             {Readahead, "readahead", "3.7", []Arg{ArgFd, ArgOff, ArgLen}, ClassRun, 0, false, Android{29, 29}, Sigsys{}, ""},
-	Brk:                   {Brk, "brk", "3.7", []Arg{ArgAddr}, ClassAnswer, 0, false, Android{29, 29}, Sigsys{}, "The loader decides where the heap starts, so the tracer answers."},
+	Brk:                   {Brk, "brk", "3.7", []Arg{ArgAddr}, ClassRun, 0, false, Android{29, 29}, Sigsys{}, "The kernel's heap of the exec loader serves as the guest's."},
 	Munmap:                {Munmap, "munmap", "3.7", []Arg{ArgAddr, ArgLen}, ClassRun, 0, false, Android{29, 29}, Sigsys{}, ""},
 	Mremap:                {Mremap, "mremap", "3.7", []Arg{ArgAddr, ArgLen, ArgLen, ArgFlags, ArgAddr}, ClassRun, 0, false, Android{29, 29}, Sigsys{}, ""},
 	AddKey:                {AddKey, "add_key", "3.7", []Arg{ArgStr, ArgStr, ArgBuf, ArgLen, ArgInt}, ClassRun, 0, false, Android{0, 0}, Sigsys{SigsysErrno, 38}, ""},

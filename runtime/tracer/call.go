@@ -22,22 +22,11 @@ func (t *Tracer) call(tk *task) {
 	if t.cfg.Stats != nil && nr >= 0 && nr < len(t.cfg.Stats.Calls) {
 		t.cfg.Stats.Calls[nr]++
 	}
-	switch sysno.ClassOf(nr) {
-	case sysno.ClassExec:
-		t.exec(tk, nr)
-		return
-	case sysno.ClassAnswer:
-		t.answer(tk, nr)
+	if nr < 0 || nr >= len(handlers) {
+		t.fail(tk, syscall.ENOSYS)
 		return
 	}
-	switch {
-	case nr == sysno.Getcwd:
-		t.getcwd(tk)
-	case hasPaths(nr):
-		t.pathCall(tk, nr)
-	default:
-		cont(tk.tid, 0)
-	}
+	handlers[nr](t, tk, nr)
 }
 
 // finish ends the call that tk is entering with a result, without the kernel.
@@ -190,12 +179,16 @@ func (t *Tracer) adjust(nr int) {
 }
 
 // callExit handles the end of a call that was let made, or of an execve that
-// failed.
+// failed. What end wrote to the guest's memory stays; the registers are as the
+// kernel would have left them.
 func (t *Tracer) callExit(tk *task) {
-	restore := tk.restore
-	tk.restore, tk.exec = false, nil
+	restore, end := tk.restore, tk.end
+	tk.restore, tk.exec, tk.end = false, nil, nil
 	if t.cfg.Stats != nil {
 		t.cfg.Stats.Exits++
+	}
+	if end != nil {
+		end(t, tk)
 	}
 	if restore && t.regs.getCall(tk.tid) == nil {
 		copy(t.regs.X[1:8], tk.saved[1:8])

@@ -96,8 +96,3 @@ func (p *pathCall) follows(i int, args []uint64) bool {
 
 // creates reports whether oflags make openat keep the last component.
 func creates(oflags uint64) bool { return oflags&(oCreat|oExcl) == oCreat|oExcl }
-
-// hasPaths reports whether nr has an argument that must be translated.
-func hasPaths(nr int) bool {
-	return nr >= 0 && nr < len(pathCalls) && pathCalls[nr].n > 0
-}

@@ -22,8 +22,11 @@ type task struct {
 	restore bool
 	saved   [8]uint64 // x0 to x7 at that call, as the guest had them
 	exec    *execution
-	early   bool // it stopped before its parent told of it
-	next    *task
+	// end is called at the exit of the call that it is in, before the registers
+	// are put back.
+	end   func(*Tracer, *task)
+	early bool // it stopped before its parent told of it
+	next  *task
 }
 
 // books is all tasks by thread id.

@@ -174,14 +174,5 @@ func callArgs(nr int) []sysno.Arg {
 	return c.Args
 }
 
-// answer gives the result of a call that the kernel never runs for a guest.
-func (t *Tracer) answer(tk *task, nr int) {
-	if nr == sysno.Brk { // the kernel's heap of the loader serves as the guest's
-		cont(tk.tid, 0)
-		return
-	}
-	t.fail(tk, syscall.EPERM)
-}
-
 // negative is an errno as a call returns it.
 func negative(e syscall.Errno) uint64 { return -uint64(e) }
