@@ -4,6 +4,27 @@ package guestfs
 
 import "bytes"
 
+// Direct is Resolve of a path that is nothing but names, without a look at the
+// host: what it returns holds only if the kernel meets no symlink on it, the last
+// component included where the call follows it. The caller has the kernel say so,
+// with RESOLVE_NO_SYMLINKS in the call that uses the path. False means: Resolve it.
+func (r *Resolver) Direct(dst *Result, who Caller, from Base, name []byte, how Flags) bool {
+	if len(name) == 0 || len(name) >= PathMax || how >= NoLinks {
+		return false
+	}
+	dst.begin(r, who, how)
+	if dst.start(from, name) != 0 || dst.opaque {
+		return false
+	}
+	trimmed, slash := trimSlashes(name)
+	if !isPlain(trimmed) || !dst.enterAll(trimmed) || hasProc(dst.Host) {
+		return false
+	}
+	dst.Last, dst.wantDir = Name, slash
+	dst.finish()
+	return true
+}
+
 // direct resolves a path without looking at its components, or leaves the walk as
 // it was. The proof covers the host path from its first component on, so a bind
 // whose host side has moved is caught by it as well.
@@ -12,6 +33,7 @@ func (w *Result) direct(name []byte) bool {
 	if w.r.prover == nil || w.opaque || w.how >= NoLinks || !isPlain(name) {
 		return false
 	}
+	slash = slash || w.wantDir // it came behind a symlink that was last
 	from := len(w.Guest)
 	if w.enterAll(name) && w.proven(slash) {
 		w.Last, w.wantDir = Name, slash
@@ -19,6 +41,27 @@ func (w *Result) direct(name []byte) bool {
 	}
 	w.cut(from)
 	return false
+}
+
+// directRest is direct for what is left to walk behind a symlink.
+func (w *Result) directRest() bool {
+	if w.r.prover == nil || w.r.plan {
+		return false
+	}
+	total, depth := 0, w.depth
+	for i := range depth {
+		total += w.frames[i].end - w.frames[i].pos + 1
+	}
+	rest := w.room(total)[:0]
+	for i := depth - 1; i >= 0; i-- {
+		rest = append(append(rest, w.text[w.frames[i].pos:w.frames[i].end]...), '/')
+	}
+	rest = rest[:max(len(rest)-1, 0)] // the slash behind the last
+	if !w.direct(rest) {
+		return false
+	}
+	w.depth = 0
+	return true
 }
 
 func trimSlashes(name []byte) (trimmed []byte, slash bool) {

@@ -99,6 +99,26 @@ func fuzzResolve(t *testing.T, m *memFS, c Config, path string, how Flags) {
 		if errno == 0 {
 			checkBack(t, r, m, &res)
 		}
+		checkDirect(t, r, m, path, how, want.node, wantErrno)
+	}
+}
+
+// checkDirect asks for the path without a look. Where the host path meets no
+// symlink it must be the right one.
+func checkDirect(t *testing.T, r *Resolver, m *memFS, path string, how Flags, want *node, wantErrno syscall.Errno) {
+	var res Result
+	if !r.Direct(&res, Caller{}, Base{Host: []byte("/r")}, []byte(path), how) {
+		return
+	}
+	proof := string(res.Host)
+	if how&Follow == 0 && !strings.HasSuffix(proof, "/") {
+		proof = proof[:strings.LastIndexByte(proof, '/')]
+	}
+	if !(provingFS{m}).Plain([]byte(proof)) {
+		return
+	}
+	if got, errno := m.lookup(res.Host); errno != wantErrno || errno == 0 && got != want {
+		t.Fatalf("Direct(%q, %d) = %q, %v, want %v", path, how, res.Host, errno, wantErrno)
 	}
 }
 

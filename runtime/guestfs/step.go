@@ -186,5 +186,6 @@ func (w *Result) goOn(text []byte) syscall.Errno {
 		}
 	}
 	w.push(len(text))
+	w.directRest()
 	return 0
 }
