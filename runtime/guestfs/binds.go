@@ -150,3 +150,14 @@ func (r *Resolver) Placeholders() []Placeholder {
 	slices.SortFunc(missing, func(a, b Placeholder) int { return strings.Compare(a.Guest, b.Guest) })
 	return missing
 }
+
+// Hosts returns the true host path of each bind, "" for the host's own root: that
+// of Via v at v-1. A caller that keeps them open has paths that no rename above
+// them changes.
+func (r *Resolver) Hosts() []string {
+	hosts := make([]string, len(r.binds))
+	for i, b := range r.binds {
+		hosts[i] = b.host
+	}
+	return hosts
+}

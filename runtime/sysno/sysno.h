@@ -398,7 +398,7 @@
 	X(47, fallocate, SR_CLASS_run, 0) \
 	X(48, faccessat, SR_CLASS_translate, SR_RELAY_path) \
 	X(49, chdir, SR_CLASS_translate, SR_RELAY_cache) \
-	X(50, fchdir, SR_CLASS_run, 0) \
+	X(50, fchdir, SR_CLASS_process, 0) \
 	X(51, chroot, SR_CLASS_answer, 0) \
 	X(52, fchmod, SR_CLASS_option, 0) \
 	X(53, fchmodat, SR_CLASS_translate, SR_RELAY_path) \
@@ -638,7 +638,7 @@
 	X(432, fsmount, SR_CLASS_refuse, 0) \
 	X(433, fspick, SR_CLASS_refuse, 0) \
 	X(434, pidfd_open, SR_CLASS_run, 0) \
-	X(435, clone3, SR_CLASS_process, SR_RELAY_answer) \
+	X(435, clone3, SR_CLASS_run, SR_RELAY_answer) \
 	X(436, close_range, SR_CLASS_run, 0) \
 	X(437, openat2, SR_CLASS_translate, SR_RELAY_path | SR_RELAY_answer) \
 	X(438, pidfd_getfd, SR_CLASS_run, 0) \
@@ -712,7 +712,7 @@
 	X(276, renameat2, SR_CLASS_translate, SR_RELAY_path) \
 	X(291, statx, SR_CLASS_translate, SR_RELAY_path) \
 	X(293, rseq, SR_CLASS_run, SR_RELAY_answer) \
-	X(435, clone3, SR_CLASS_process, SR_RELAY_answer) \
+	X(435, clone3, SR_CLASS_run, SR_RELAY_answer) \
 	X(437, openat2, SR_CLASS_translate, SR_RELAY_path | SR_RELAY_answer) \
 	X(439, faccessat2, SR_CLASS_translate, SR_RELAY_path | SR_RELAY_answer) \
 	X(452, fchmodat2, SR_CLASS_translate, SR_RELAY_path | SR_RELAY_answer)

@@ -7,6 +7,7 @@
 package tracer
 
 import (
+	"bytes"
 	"syscall"
 
 	"svcrelay/runtime/guestfs"
@@ -15,7 +16,7 @@ import (
 
 // call handles a seccomp stop.
 func (t *Tracer) call(tk *task) {
-	if t.regs.getCall(tk.tid) != nil {
+	if t.entered(tk.tid) != nil {
 		return // it was killed meanwhile
 	}
 	nr := int(int32(t.regs.X[8]))
@@ -42,11 +43,15 @@ func (t *Tracer) fail(tk *task, e syscall.Errno) { t.finish(tk, -int64(e)) }
 
 // pathCall translates the paths of a call, and makes it or has it made.
 func (t *Tracer) pathCall(tk *task, nr int) {
-	spec := &pathCalls[nr]
-	args := t.regs.X[:8]
-	descriptor := false // the first path is its descriptor itself
+	spec, own := &pathCalls[nr], &ownCalls[nr]
+	if spec.unknown(t.regs.X[:8]) {
+		t.fail(tk, syscall.EINVAL)
+		return
+	}
+	pins := t.pinning && own.is
+	defer t.release()
 	for i := range int(spec.n) {
-		empty, e := t.resolve(tk, nr, i)
+		empty, e := t.resolve(tk, nr, i, pins)
 		switch {
 		case e != 0:
 			t.fail(tk, e)
@@ -54,37 +59,33 @@ func (t *Tracer) pathCall(tk *task, nr int) {
 		case empty && i == int(spec.n)-1: // nothing to translate; a second path is never empty
 			cont(tk.tid, 0)
 			return
-		case empty:
-			descriptor = true
+		case empty: // the first path is its descriptor itself
 			t.found[i].Host = t.found[i].Host[:0]
+			own = &ownCalls[sysno.Openat] // the guest's to make
 		}
 	}
-	if own := ownCalls[nr]; own.is && !descriptor {
-		t.finish(tk, t.makeCall(tk, nr, own, args))
+	if own.is {
+		t.finish(tk, t.makeCall(tk, nr, own, t.regs.X[:8]))
 		return
 	}
 	t.letMake(tk, nr)
 }
 
-// resolve finds the host path of path i of the call; empty tells that there is
-// none because the call means its descriptor.
-func (t *Tracer) resolve(tk *task, nr, i int) (empty bool, e syscall.Errno) {
-	spec := &pathCalls[nr]
-	p := spec.paths[i]
-	args := t.regs.X[:8]
-	if args[p.arg] == 0 && (spec.emptyAllowed(args) || nr == sysno.Utimensat) {
-		return true, 0
+// release closes the pins of the call at hand.
+func (t *Tracer) release() {
+	t.pins[0].release()
+	t.pins[1].release()
+}
+
+// resolve finds the host path of path i of the call and, for one that the tracer
+// makes, pins it; empty tells that there is none because the call means its
+// descriptor.
+func (t *Tracer) resolve(tk *task, nr, i int, pins bool) (empty bool, e syscall.Errno) {
+	name, empty, e := t.pathOf(tk, nr, i)
+	if empty || e != 0 {
+		return empty, e
 	}
-	name, e := readPath(tk.tid, args[p.arg], &t.names[i])
-	if e != 0 {
-		return false, e
-	}
-	if len(name) == 0 && i == 0 && (spec.emptyAllowed(args) || nr == sysno.Readlinkat) {
-		return true, 0
-	}
-	if len(name) == 0 { // before the descriptor is looked at
-		return false, syscall.ENOENT
-	}
+	p, args := pathCalls[nr].paths[i], t.regs.X[:8]
 	var base guestfs.Base
 	if name[0] != '/' {
 		dirfd := int32(atFDCWD)
@@ -95,8 +96,63 @@ func (t *Tracer) resolve(tk *task, nr, i int) (empty bool, e syscall.Errno) {
 			return false, e
 		}
 	}
-	return false, t.paths.Resolve(&t.found[i], tk.caller(), base, name, how(nr, i, args))
+	return false, t.find(tk, nr, i, base, name, pins)
 }
+
+// pathOf reads path i of the call.
+func (t *Tracer) pathOf(tk *task, nr, i int) (name []byte, empty bool, e syscall.Errno) {
+	spec, args := &pathCalls[nr], t.regs.X[:8]
+	addr := args[spec.paths[i].arg]
+	if addr == 0 && (spec.emptyAllowed(args) || nr == sysno.Utimensat) {
+		return nil, true, 0
+	}
+	if name, e = readPath(tk.tid, addr, &t.names[i]); e != 0 {
+		return nil, false, e
+	}
+	if len(name) == 0 && i == 0 && (spec.emptyAllowed(args) || nr == sysno.Readlinkat) {
+		return nil, true, 0
+	}
+	if len(name) == 0 { // before the descriptor is looked at
+		return nil, false, syscall.ENOENT
+	}
+	return name, false, 0
+}
+
+// maxRaces is how often a path is looked up again that has changed between the
+// look and the opening.
+const maxRaces = 8
+
+// find resolves a name. Most meet no symlink: those are not looked at before they
+// are opened, or before the guest opens them.
+func (t *Tracer) find(tk *task, nr, i int, base guestfs.Base, name []byte, pins bool) syscall.Errno {
+	h, found := how(nr, i, t.regs.X[:8]), &t.found[i]
+	asks := (pins || nr == sysno.Openat && t.pinning) && !tk.walk
+	tk.walk, t.unproven = false, false
+	if asks && h&guestfs.Exact == 0 && t.paths.Direct(found, tk.caller(), base, name, h) {
+		if !pins && len(found.Host) < pathMax {
+			t.unproven = true
+			return 0
+		}
+		if pins {
+			if e := t.pinPath(&t.pins[i], found, ownCalls[nr].pin, h&guestfs.Follow != 0); e != syscall.ELOOP {
+				return e
+			}
+		}
+	}
+	for range maxRaces {
+		if e := t.paths.Resolve(found, tk.caller(), base, name, h); e != 0 || !pins || inProc(found) {
+			return e
+		}
+		if e := t.pinPath(&t.pins[i], found, ownCalls[nr].pin, h&guestfs.Follow != 0); e != syscall.ELOOP {
+			return e
+		}
+	}
+	return syscall.ELOOP
+}
+
+// inProc reports whether what was found lies in procfs, whose links no call
+// follows that follows no symlinks: they are given as text.
+func inProc(found *guestfs.Result) bool { return bytes.HasPrefix(found.Host, []byte("/proc/")) }
 
 // emptyAllowed reports whether AT_EMPTY_PATH is set.
 func (p *pathCall) emptyAllowed(args []uint64) bool {
@@ -144,11 +200,8 @@ const stackGap = 16
 // letMake has the guest make the call with host paths, which are written below
 // its stack, and puts the registers back at the end.
 func (t *Tracer) letMake(tk *task, nr int) {
-	spec := &pathCalls[nr]
-	if t.regs.get(tk.tid) != nil {
-		return
-	}
-	copy(tk.saved[:], t.regs.X[:8])
+	spec, opens2 := &pathCalls[nr], t.opens2(nr)
+	copy(tk.saved[:], t.regs.X[:6])
 	at := t.regs.SP - stackGap
 	for i := range int(spec.n) {
 		host := t.found[i].Host
@@ -156,6 +209,9 @@ func (t *Tracer) letMake(tk *task, nr int) {
 			continue
 		}
 		host = host[:len(host)+1] // its NUL
+		if opens2 {
+			host = t.withHow(host)
+		}
 		at = (at - uint64(len(host))) &^ 15
 		if writeMemory(tk.tid, at, host) != len(host) {
 			t.fail(tk, syscall.EFAULT)
@@ -163,18 +219,15 @@ func (t *Tracer) letMake(tk *task, nr int) {
 		}
 		t.regs.X[spec.paths[i].arg] = at
 	}
-	t.adjust(nr)
-	tk.restore = true
-	if t.regs.setFirst(tk.tid, 8) == nil {
-		toExit(tk.tid, 0)
+	switch {
+	case opens2:
+		t.asOpenat2(tk, at)
+	case nr == sysno.Openat && t.regs.X[2]&oPath == 0 && t.found[0].Link == guestfs.NotProc:
+		t.regs.X[2] |= oNofollow // its symlinks are resolved: it must meet no other
 	}
-}
-
-// adjust changes what else of the arguments the host path makes wrong: one whose
-// symlinks are resolved must meet no other.
-func (t *Tracer) adjust(nr int) {
-	if nr == sysno.Openat && t.regs.X[2]&oPath == 0 && t.found[0].Link == guestfs.NotProc {
-		t.regs.X[2] |= oNofollow
+	tk.restore = true
+	if t.regs.setFirst(tk.tid, 6) == nil {
+		toExit(tk.tid, 0)
 	}
 }
 
@@ -182,17 +235,21 @@ func (t *Tracer) adjust(nr int) {
 // failed. What end wrote to the guest's memory stays; the registers are as the
 // kernel would have left them.
 func (t *Tracer) callExit(tk *task) {
-	restore, end := tk.restore, tk.end
-	tk.restore, tk.exec, tk.end = false, nil, nil
+	end := tk.end
+	tk.exec, tk.end = nil, nil
 	if t.cfg.Stats != nil {
 		t.cfg.Stats.Exits++
 	}
 	if end != nil {
 		end(t, tk)
 	}
-	if restore && t.regs.getCall(tk.tid) == nil {
-		copy(t.regs.X[1:8], tk.saved[1:8])
-		t.regs.setFirst(tk.tid, 8)
+	if tk.restore {
+		tk.restore = false
+		if result, err := t.result(tk.tid); err == nil {
+			t.regs.X[0] = uint64(result)
+			copy(t.regs.X[1:6], tk.saved[1:6])
+			t.regs.setFirst(tk.tid, 6)
+		}
 	}
 	cont(tk.tid, 0)
 }

@@ -45,10 +45,7 @@ type program struct {
 
 // exec handles execve and execveat at their entry.
 func (t *Tracer) exec(tk *task, nr int) {
-	if t.regs.get(tk.tid) != nil {
-		return
-	}
-	copy(tk.saved[:], t.regs.X[:8])
+	copy(tk.saved[:], t.regs.X[:])
 	pathArg, argvArg := 0, 1
 	if nr == sysno.Execveat {
 		pathArg, argvArg = 1, 2
@@ -101,7 +98,7 @@ func (t *Tracer) openFirst(tk *task, nr int, p *program) syscall.Errno {
 	if nr == sysno.Execveat {
 		fd = int32(t.regs.X[0])
 	}
-	empty, e := t.resolve(tk, nr, 0)
+	empty, e := t.resolve(tk, nr, 0, false)
 	if e != 0 {
 		return e
 	}

@@ -53,7 +53,7 @@ func (t *Tracer) sendToLoader(tk *task, nr int, ex *execution, args []string, pa
 	if nr == sysno.Execveat {
 		t.regs.X[0], t.regs.X[4] = atFDCWDWord, 0
 	}
-	if t.regs.setFirst(tk.tid, 8) != nil {
+	if t.regs.setFirst(tk.tid, 6) != nil {
 		return syscall.ESRCH
 	}
 	return 0
@@ -101,7 +101,7 @@ func (t *Tracer) executed(tk *task) {
 		tk = t.renamed(tk, int(former))
 	}
 	ex := tk.exec
-	tk.exec, tk.restore = nil, false
+	tk.exec, tk.restore, tk.end = nil, false, nil
 	if t.cfg.Stats != nil {
 		t.cfg.Stats.Execs++
 	}

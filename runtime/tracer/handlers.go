@@ -48,10 +48,6 @@ func refuse(t *Tracer, tk *task, _ int) { t.fail(tk, syscall.EPERM) }
 // pass lets the kernel run the call as it is.
 func pass(_ *Tracer, tk *task, _ int) { cont(tk.tid, 0) }
 
-var cwdCalls = map[int]handler{
-	sysno.Getcwd: func(t *Tracer, tk *task, _ int) { t.getcwd(tk) },
-}
-
 var execCalls = map[int]handler{
 	sysno.Execve:   (*Tracer).exec,
 	sysno.Execveat: (*Tracer).exec,
@@ -59,13 +55,11 @@ var execCalls = map[int]handler{
 
 // processCalls make tasks, which the event that follows tells of, or wait.
 var processCalls = map[int]handler{
-	sysno.Clone:   pass,
-	sysno.Clone3:  pass,
-	sysno.Unshare: pass,
-	sysno.Setns:   refuse,
-	sysno.Ptrace:  pass,
-	sysno.Wait4:   pass,
-	sysno.Waitid:  pass,
+	sysno.Clone:  pass,
+	sysno.Setns:  refuse,
+	sysno.Ptrace: pass,
+	sysno.Wait4:  pass,
+	sysno.Waitid: pass,
 }
 
 var socketCalls = map[int]handler{

@@ -49,13 +49,9 @@ func (*hostFS) Deleted(host []byte) bool {
 	return e == 0 && st.Nlink == 0
 }
 
-// openHow is struct open_how.
-type openHow struct{ Flags, Mode, Resolve uint64 }
-
 const (
-	oPath             = 0o10000000
-	oCloexec          = 0o2000000
-	resolveNoSymlinks = 4
+	oPath    = 0o10000000
+	oCloexec = 0o2000000
 )
 
 // Plain opens the path and lets the kernel say whether it met a symlink.
@@ -63,12 +59,12 @@ func (f *hostFS) Plain(host []byte) bool {
 	if f.noOpenat2 {
 		return false
 	}
-	how := openHow{Flags: oPath | oNofollow | oCloexec, Resolve: resolveNoSymlinks}
+	how := openHow{Flags: oPath | oCloexec, Resolve: resolveNoSymlinks}
 	fd, e := errnoCall(sysno.Openat2, fdcwd, pathPointer(host), uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how))
 	switch e {
 	case 0:
 		syscall.RawSyscall(sysno.Close, fd, 0, 0)
-		return f.notLink(host)
+		return true
 	case syscall.ENOSYS:
 		f.noOpenat2 = true
 		return false
@@ -76,12 +72,6 @@ func (f *hostFS) Plain(host []byte) bool {
 		return true
 	}
 	return false
-}
-
-// notLink tells a final symlink, which O_PATH with O_NOFOLLOW opens.
-func (f *hostFS) notLink(host []byte) bool {
-	mode, e := f.Lstat(host)
-	return e == 0 && mode&syscall.S_IFMT != syscall.S_IFLNK
 }
 
 var _ guestfs.Prover = (*hostFS)(nil)

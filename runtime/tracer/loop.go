@@ -31,13 +31,21 @@ type Tracer struct {
 
 	paths    *guestfs.Resolver
 	filter   policy.Program
-	filtered bool   // a policy around the tracer traps calls
+	filtered bool // a policy around the tracer traps calls
+	pinning  bool // paths are opened, not handed on as text
+	noInfo   bool // the kernel has no PTRACE_GET_SYSCALL_INFO
+	anchors  []anchor
 	loader   string // host path of the exec loader, alone in its folder
+
+	stand  stand
+	moving int // tasks in a call that may change a working directory
 
 	// Of the task at hand; reused for every stop.
 	regs     regs
 	names    [2][pathMax]byte
 	found    [2]guestfs.Result
+	pins     [2]pin
+	unproven bool // found is a text that nobody has looked at yet
 	link     []byte
 	linkText [pathMax]byte
 	linkOut  []byte
@@ -104,6 +112,10 @@ func (t *Tracer) exited(tid int, tk *task, ws syscall.WaitStatus) {
 	}
 	if tk == nil {
 		return
+	}
+	t.settle(tk)
+	if t.stand.tid == tid {
+		t.goHome()
 	}
 	if tk.early {
 		tk.early = false

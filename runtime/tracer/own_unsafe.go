@@ -8,7 +8,6 @@
 package tracer
 
 import (
-	"bytes"
 	"syscall"
 	"unsafe"
 
@@ -19,6 +18,7 @@ import (
 // the paths.
 type ownCall struct {
 	is      bool
+	pin     pinKind
 	in      int8 // argument that points to inSize bytes, -1 for none; null is passed on
 	inSize  uint16
 	text    int8 // argument that points to a string, -1 for none
@@ -28,7 +28,9 @@ type ownCall struct {
 	inLen   int8 // argument with the length of in, -1: inSize
 }
 
-func plain() ownCall { return ownCall{is: true, in: -1, text: -1, out: -1, outLen: -1, inLen: -1} }
+func own(pin pinKind) ownCall {
+	return ownCall{is: true, pin: pin, in: -1, text: -1, out: -1, outLen: -1, inLen: -1}
+}
 
 func (o ownCall) fills(arg int8, size uint16) ownCall { o.out, o.outSize = arg, size; return o }
 func (o ownCall) fillsUpTo(arg, length int8) ownCall  { o.out, o.outLen = arg, length; return o }
@@ -36,32 +38,34 @@ func (o ownCall) reads(arg int8, size uint16) ownCall { o.in, o.inSize = arg, si
 func (o ownCall) readsUpTo(arg, length int8) ownCall  { o.in, o.inLen = arg, length; return o }
 func (o ownCall) string(arg int8) ownCall             { o.text = arg; return o }
 
-// ownCalls is by number. Calls that depend on the process itself are not here:
-// its umask (mkdirat, mknodat), its limits (truncate), its descriptors (openat).
+// ownCalls is by number. Calls that depend on more of the process than its umask
+// are not here: on its limits (truncate), its descriptors (openat).
 var ownCalls = [sysno.Max + 1]ownCall{
-	sysno.Newfstatat:   plain().fills(2, 128),
-	sysno.Statx:        plain().fills(4, 256),
-	sysno.Statfs:       plain().fills(1, 120),
-	sysno.Faccessat:    plain(),
-	sysno.Faccessat2:   plain(),
-	sysno.Readlinkat:   plain().fillsUpTo(2, 3),
-	sysno.Unlinkat:     plain(),
-	sysno.Symlinkat:    plain().string(0),
-	sysno.Linkat:       plain(),
-	sysno.Renameat:     plain(),
-	sysno.Renameat2:    plain(),
-	sysno.Fchmodat:     plain(),
-	sysno.Fchmodat2:    plain(),
-	sysno.Fchownat:     plain(),
-	sysno.Utimensat:    plain().reads(2, 32),
-	sysno.Setxattr:     plain().string(1).readsUpTo(2, 3),
-	sysno.Lsetxattr:    plain().string(1).readsUpTo(2, 3),
-	sysno.Getxattr:     plain().string(1).fillsUpTo(2, 3),
-	sysno.Lgetxattr:    plain().string(1).fillsUpTo(2, 3),
-	sysno.Listxattr:    plain().fillsUpTo(1, 2),
-	sysno.Llistxattr:   plain().fillsUpTo(1, 2),
-	sysno.Removexattr:  plain().string(1),
-	sysno.Lremovexattr: plain().string(1),
+	sysno.Newfstatat:   own(pinFile).fills(2, 128),
+	sysno.Statx:        own(pinFile).fills(4, 256),
+	sysno.Statfs:       own(pinLink).fills(1, 120),
+	sysno.Faccessat:    own(pinFile),
+	sysno.Faccessat2:   own(pinFile),
+	sysno.Readlinkat:   own(pinFile).fillsUpTo(2, 3),
+	sysno.Mkdirat:      own(pinParent),
+	sysno.Mknodat:      own(pinParent),
+	sysno.Unlinkat:     own(pinParent),
+	sysno.Symlinkat:    own(pinParent).string(0),
+	sysno.Linkat:       own(pinParent),
+	sysno.Renameat:     own(pinParent),
+	sysno.Renameat2:    own(pinParent),
+	sysno.Fchmodat:     own(pinLink),
+	sysno.Fchmodat2:    own(pinLink),
+	sysno.Fchownat:     own(pinFile),
+	sysno.Utimensat:    own(pinFile).reads(2, 32),
+	sysno.Setxattr:     own(pinLink).string(1).readsUpTo(2, 3),
+	sysno.Lsetxattr:    own(pinLink).string(1).readsUpTo(2, 3),
+	sysno.Getxattr:     own(pinLink).string(1).fillsUpTo(2, 3),
+	sysno.Lgetxattr:    own(pinLink).string(1).fillsUpTo(2, 3),
+	sysno.Listxattr:    own(pinLink).fillsUpTo(1, 2),
+	sysno.Llistxattr:   own(pinLink).fillsUpTo(1, 2),
+	sysno.Removexattr:  own(pinLink).string(1),
+	sysno.Lremovexattr: own(pinLink).string(1),
 }
 
 // maxOwn is the largest buffer of an own call: XATTR_SIZE_MAX.
@@ -69,18 +73,17 @@ const maxOwn = 65536
 
 // makeCall makes the call with the host paths that were found, and returns what
 // the guest gets in x0.
-func (t *Tracer) makeCall(tk *task, nr int, own ownCall, guest []uint64) int64 {
+func (t *Tracer) makeCall(tk *task, nr int, own *ownCall, guest []uint64) int64 {
 	var args [6]uintptr
 	for i := range args {
 		args[i] = uintptr(guest[i])
 	}
-	spec := &pathCalls[nr]
-	for i := range int(spec.n) {
-		p := spec.paths[i]
-		args[p.arg] = pathPointer(t.found[i].Host)
-		if p.dirfd >= 0 {
-			args[p.dirfd] = fdcwd
-		}
+	if nr == sysno.Readlinkat && t.pins[0].fd < 0 {
+		return t.linkResult(tk, guest, 0, 0)
+	}
+	call := nr
+	for i := range int(pathCalls[nr].n) {
+		call = t.place(&args, nr, i)
 	}
 	if e := t.copyIn(tk, own, guest, &args); e != 0 {
 		return -int64(e)
@@ -92,18 +95,69 @@ func (t *Tracer) makeCall(tk *task, nr int, own ownCall, guest []uint64) int64 {
 			args[own.outLen] = uintptr(size)
 		}
 	}
-	n, _, e := syscall.RawSyscall6(uintptr(nr), args[0], args[1], args[2], args[3], args[4], args[5])
+	if nr == sysno.Mkdirat || nr == sysno.Mknodat {
+		t.takeUmask(tk)
+	}
+	n, _, e := syscall.RawSyscall6(uintptr(call), args[0], args[1], args[2], args[3], args[4], args[5])
+	if nr == sysno.Readlinkat {
+		return t.linkResult(tk, guest, int(n), e)
+	}
 	if e != 0 {
 		return -int64(e)
-	}
-	if nr == sysno.Readlinkat {
-		return t.linkResult(tk, guest, int(n))
 	}
 	return t.copyOut(tk, own, guest, int(n), size)
 }
 
+// place puts path i into the arguments, as its pin or as text, and returns the
+// number of the call that takes it so.
+func (t *Tracer) place(args *[6]uintptr, nr, i int) int {
+	spec, p := &pathCalls[nr], &t.pins[i]
+	at := spec.paths[i]
+	dir, name := fdcwd, t.found[i].Host
+	if p.fd >= 0 {
+		dir, name = uintptr(p.fd), p.name
+	}
+	args[at.arg] = pathPointer(name)
+	if at.dirfd >= 0 {
+		args[at.dirfd] = dir
+	}
+	if p.fd < 0 {
+		return nr
+	}
+	switch {
+	case p.kind == pinLink && spec.flags >= 0:
+		args[spec.flags] &^= atSymlinkNofollow // the link leads to the file itself
+	case p.kind == pinLink:
+		return followed(nr)
+	case p.kind == pinParent && nr == sysno.Linkat:
+		args[spec.flags] &^= atSymlinkFollow // followed already
+	case p.kind == pinFile && nr == sysno.Faccessat:
+		args[3] = atEmptyPath
+		return sysno.Faccessat2
+	case p.kind == pinFile && spec.flags >= 0:
+		args[spec.flags] = args[spec.flags]&^atSymlinkNofollow | atEmptyPath
+	}
+	return nr
+}
+
+// followed is the call that follows where nr does not: what a pinned link names
+// is reached through a link of procfs.
+func followed(nr int) int {
+	switch nr {
+	case sysno.Lsetxattr:
+		return sysno.Setxattr
+	case sysno.Lgetxattr:
+		return sysno.Getxattr
+	case sysno.Llistxattr:
+		return sysno.Listxattr
+	case sysno.Lremovexattr:
+		return sysno.Removexattr
+	}
+	return nr
+}
+
 // copyIn reads what the call reads besides its paths.
-func (t *Tracer) copyIn(tk *task, own ownCall, guest []uint64, args *[6]uintptr) syscall.Errno {
+func (t *Tracer) copyIn(tk *task, own *ownCall, guest []uint64, args *[6]uintptr) syscall.Errno {
 	if own.text >= 0 {
 		text, e := readPath(tk.tid, guest[own.text], &t.text)
 		if e != 0 {
@@ -130,7 +184,7 @@ func (t *Tracer) copyIn(tk *task, own ownCall, guest []uint64, args *[6]uintptr)
 }
 
 // outRoom is how many bytes the call may fill.
-func (o ownCall) outRoom(guest []uint64) int {
+func (o *ownCall) outRoom(guest []uint64) int {
 	if o.outLen < 0 {
 		return int(o.outSize)
 	}
@@ -138,7 +192,7 @@ func (o ownCall) outRoom(guest []uint64) int {
 }
 
 // copyOut writes what the call filled and returns its result.
-func (t *Tracer) copyOut(tk *task, own ownCall, guest []uint64, n, size int) int64 {
+func (t *Tracer) copyOut(tk *task, own *ownCall, guest []uint64, n, size int) int64 {
 	if own.out < 0 || size == 0 {
 		return int64(n)
 	}
@@ -151,49 +205,27 @@ func (t *Tracer) copyOut(tk *task, own ownCall, guest []uint64, n, size int) int
 	return int64(n)
 }
 
-// linkResult returns a link's text as the guest must see it. The host's text of a
-// link below /proc is turned back; a cut text is read whole first.
-func (t *Tracer) linkResult(tk *task, guest []uint64, n int) int64 {
+// linkResult returns a link's text as the guest must see it. What a link of procfs
+// says is turned back, and read again for it: it may have been cut.
+func (t *Tracer) linkResult(tk *task, guest []uint64, n int, e syscall.Errno) int64 {
 	size := int(int32(guest[3]))
-	if size <= 0 {
+	text := t.out[:max(n, 0)]
+	switch {
+	case size <= 0:
 		return -int64(syscall.EINVAL)
+	case t.pins[0].fd >= 0 && e == syscall.ENOENT: // no link: without a pin EINVAL
+		return -int64(syscall.EINVAL)
+	case t.pins[0].fd < 0:
+		if text, e = t.paths.Readlink(t.linkOut[:0], tk.caller(), &t.found[0]); e == 0 {
+			t.linkOut = text
+		}
 	}
-	text, e := t.paths.Readlink(t.linkOut[:0], tk.caller(), &t.found[0])
 	if e != 0 {
 		return -int64(e)
 	}
-	t.linkOut = text
 	text = text[:min(len(text), size)]
 	if writeMemory(tk.tid, guest[2], text) != len(text) {
 		return -int64(syscall.EFAULT)
 	}
 	return int64(len(text))
-}
-
-// getcwd answers from the kernel's own working directory.
-func (t *Tracer) getcwd(tk *task) {
-	base, e := t.base(tk, atFDCWD)
-	if e != 0 {
-		t.fail(tk, e)
-		return
-	}
-	if bytes.HasSuffix(base.Host, []byte(" (deleted)")) && (*hostFS)(nil).Deleted(t.link) {
-		t.fail(tk, syscall.ENOENT)
-		return
-	}
-	text, _, err := t.paths.Guest(t.linkOut[:0], base.Host, tk.caller(), 0)
-	if err != nil {
-		text = append(t.linkOut[:0], "(unreachable)"...)
-		text = append(text, base.Host...)
-	}
-	text = append(text, 0)
-	t.linkOut = text
-	switch {
-	case uint64(len(text)) > t.regs.X[1]:
-		t.fail(tk, syscall.ERANGE)
-	case writeMemory(tk.tid, t.regs.X[0], text) != len(text):
-		t.fail(tk, syscall.EFAULT)
-	default:
-		t.finish(tk, int64(len(text)))
-	}
 }

@@ -27,6 +27,21 @@ type pathCall struct {
 	n      int8
 	follow followFlag
 	flags  int8 // the argument that may hold AT_EMPTY_PATH, -1: none
+	// valid are the flags that the kernel knows; it refuses others before it looks
+	// at a path. 0: it says so later, or has none.
+	valid uint64
+}
+
+// validFlags is by number (fs/stat.c, open.c, namei.c, utimes.c, xattr.c).
+var validFlags = map[int]uint64{
+	sysno.Newfstatat: 0x7900,
+	sysno.Statx:      0x7900,
+	sysno.Faccessat2: 0x1300,
+	sysno.Fchownat:   0x1100,
+	sysno.Fchmodat2:  0x1100,
+	sysno.Utimensat:  0x1100,
+	sysno.Unlinkat:   0x200,
+	sysno.Linkat:     0x1400,
 }
 
 // atFDCWD is the directory descriptor that means the working directory.
@@ -50,6 +65,7 @@ func buildPathCalls() (table [sysno.Max + 1]pathCall) {
 	for _, c := range sysno.All() {
 		if c.Class == sysno.ClassTranslate || c.Class == sysno.ClassExec || c.Class == sysno.ClassInspect {
 			table[c.Nr] = pathCallOf(c)
+			table[c.Nr].valid = validFlags[c.Nr]
 		}
 	}
 	return table
@@ -92,6 +108,12 @@ func (p *pathCall) follows(i int, args []uint64) bool {
 		return false
 	}
 	return !set
+}
+
+// unknown reports whether the call has a flag that the kernel refuses. It looks at
+// 32 bits, as the kernel does.
+func (p *pathCall) unknown(args []uint64) bool {
+	return p.valid != 0 && uint32(args[p.flags])&^uint32(p.valid) != 0
 }
 
 // creates reports whether oflags make openat keep the last component.

@@ -8,7 +8,6 @@ package tracer
 import (
 	"bytes"
 	"strconv"
-	"syscall"
 
 	"svcrelay/runtime/guestfs"
 )
@@ -35,32 +34,6 @@ func (p *procs) Link(t *guestfs.Target, _ guestfs.Caller, tid int, link guestfs.
 }
 
 func (tk *task) caller() guestfs.Caller { return guestfs.Caller{Tgid: tk.proc.tgid, Tid: tk.tid} }
-
-// base finds the directory that a relative path of tk starts from. Its buffers
-// belong to the tracer and hold until the next call.
-func (t *Tracer) base(tk *task, dirfd int32) (guestfs.Base, syscall.Errno) {
-	t.link = append(t.link[:0], "/proc/"...)
-	t.link = strconv.AppendInt(t.link, int64(tk.tid), 10)
-	if dirfd == atFDCWD {
-		t.link = append(t.link, "/cwd"...)
-	} else {
-		t.link = append(t.link, "/fd/"...)
-		t.link = strconv.AppendInt(t.link, int64(dirfd), 10)
-	}
-	t.link = append(t.link, 0)
-	n, e := (*hostFS)(nil).Readlink(t.link, t.linkText[:])
-	if e != 0 {
-		if dirfd != atFDCWD && e == syscall.ENOENT {
-			e = syscall.EBADF
-		}
-		return guestfs.Base{}, e
-	}
-	text := t.linkText[:n]
-	if !bytes.HasPrefix(text, []byte("/")) { // a pipe or a socket
-		return guestfs.Base{}, syscall.ENOTDIR
-	}
-	return guestfs.Base{Host: text, Link: t.link[:len(t.link)-1]}, 0
-}
 
 // statusField returns the number behind a name in /proc/<pid>/status.
 func statusField(status []byte, name string) int {

@@ -49,6 +49,9 @@ func Run(cfg Config) (int, error) {
 	go func() { // a thread of its own: it owns the guest
 		defer close(done)
 		runtime.LockOSThread()
+		if err = ownThread(); err != nil {
+			return
+		}
 		if err = t.start(); err == nil {
 			err = t.loop()
 		}
@@ -81,6 +84,9 @@ func (t *Tracer) prepare() error {
 	if err != nil {
 		return err
 	}
+	t.anchors = openAnchors(t.paths.Hosts())
+	t.pins[0].fd, t.pins[1].fd = -1, -1
+	t.pinning = t.probePins()
 	filter, err := policy.Guest(policy.Options{})
 	if err != nil {
 		return err

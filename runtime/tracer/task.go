@@ -20,11 +20,13 @@ type task struct {
 
 	// restore tells to put saved back at the exit of the call that it is in.
 	restore bool
-	saved   [8]uint64 // x0 to x7 at that call, as the guest had them
+	saved   [6]uint64 // x0 to x5 at that call, as the guest had them
+	walk    bool      // its path met a symlink: look at it this time
 	exec    *execution
 	// end is called at the exit of the call that it is in, before the registers
 	// are put back.
 	end   func(*Tracer, *task)
+	moves bool // it is in a call that may change a working directory
 	early bool // it stopped before its parent told of it
 	next  *task
 }

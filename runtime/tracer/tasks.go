@@ -40,7 +40,7 @@ func (t *Tracer) born(parent *task, tid int) {
 	case tk != nil && tk.early:
 		t.bookEarly(tk, parent.proc)
 	case tk == nil:
-		if tgid := threadGroup(tid); tgid != 0 {
+		if tgid := groupOf(tid, parent.proc); tgid != 0 {
 			t.book(t.books.addTask(tid, nil), tgid, parent.proc)
 		}
 	}
@@ -64,7 +64,7 @@ func (t *Tracer) book(tk *task, tgid int, parent *process) {
 func (t *Tracer) bookEarly(tk *task, parent *process) {
 	tk.early = false
 	t.early--
-	tgid := threadGroup(tk.tid)
+	tgid := groupOf(tk.tid, parent)
 	if tgid == 0 { // killed: its end will be reported
 		tgid = parent.tgid
 	}
@@ -119,13 +119,15 @@ func (t *Tracer) findLost(parent *task) {
 	}
 }
 
-// threadGroup returns the thread group of tid, 0 when it is gone.
-func threadGroup(tid int) int {
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(tid) + "/status")
-	if err != nil {
-		return 0
+// groupOf returns the thread group of a child of p: p's, or its own; 0 when it is
+// gone.
+func groupOf(tid int, p *process) int {
+	for _, tgid := range [...]int{p.tgid, tid} {
+		if _, _, e := syscall.RawSyscall(sysno.Tgkill, uintptr(tgid), uintptr(tid), 0); e != syscall.ESRCH {
+			return tgid
+		}
 	}
-	return statusField(status, "Tgid:")
+	return 0
 }
 
 // sysSeccomp is the si_code of a SIGSYS that a filter sent.
