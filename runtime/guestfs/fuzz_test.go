@@ -71,7 +71,7 @@ func FuzzResolve(f *testing.F) {
 			return
 		}
 		m, c := randomMem(t, seed)
-		fuzzResolve(t, m, c, path, Flags(how)&Follow)
+		fuzzResolve(t, m, c, path, Flags(how)&(Follow|Walk))
 	})
 }
 

@@ -92,6 +92,8 @@ const (
 	// Parent never looks at the last component: mkdir, mknod, symlink, unlink,
 	// rmdir, rename, the new name of link, the address of bind.
 	Parent
+	// Walk says that a symlink is likely: no proof for the whole path is tried.
+	Walk
 	// NoLinks, NoMagic, NoCross, Beneath and InRoot are the RESOLVE_ flags
 	// NO_SYMLINKS, NO_MAGICLINKS, NO_XDEV, BENEATH and IN_ROOT of openat2.
 	NoLinks
@@ -149,3 +151,6 @@ type Result struct {
 
 	walk
 }
+
+// Linked reports whether a symlink was followed on the way.
+func (w *Result) Linked() bool { return w.links > 0 }

@@ -70,7 +70,7 @@ func (r *Resolver) Resolve(dst *Result, who Caller, from Base, name []byte, how 
 	if errno := dst.start(from, name); errno != 0 {
 		return errno
 	}
-	if !dst.direct(name) {
+	if how&Walk != 0 || !dst.direct(name) {
 		dst.push(copy(dst.room(len(name)), name))
 		if errno := dst.run(); errno != 0 {
 			return errno

@@ -125,25 +125,35 @@ const maxRaces = 8
 // find resolves a name. Most meet no symlink: those are not looked at before they
 // are opened, or before the guest opens them.
 func (t *Tracer) find(tk *task, nr, i int, base guestfs.Base, name []byte, pins bool) syscall.Errno {
-	h, found := how(nr, i, t.regs.X[:8]), &t.found[i]
-	asks := (pins || nr == sysno.Openat && t.pinning) && !tk.walk
+	h, found, kind := how(nr, i, t.regs.X[:8]), &t.found[i], ownCalls[nr].pin
+	asks := (pins || nr == sysno.Openat && t.pinning) && h&guestfs.Exact == 0
+	in := linkedKey(base.Host, name)
+	walk := tk.walk || t.linked.has(in)
 	tk.walk, t.unproven = false, false
-	if asks && h&guestfs.Exact == 0 && t.paths.Direct(found, tk.caller(), base, name, h) {
+	if asks && !walk && t.paths.Direct(found, tk.caller(), base, name, h) {
 		if !pins && len(found.Host) < pathMax {
 			t.unproven = true
 			return 0
 		}
 		if pins {
-			if e := t.pinPath(&t.pins[i], found, ownCalls[nr].pin, h&guestfs.Follow != 0); e != syscall.ELOOP {
+			if e := t.pinPath(&t.pins[i], found, kind, h&guestfs.Follow != 0); e != syscall.ELOOP {
 				return e
 			}
+			walk = true
 		}
 	}
+	if asks && walk {
+		h |= guestfs.Walk
+	}
 	for range maxRaces {
-		if e := t.paths.Resolve(found, tk.caller(), base, name, h); e != 0 || !pins || inProc(found) {
+		e := t.paths.Resolve(found, tk.caller(), base, name, h)
+		if asks {
+			t.linked.note(in, found.Linked())
+		}
+		if e != 0 || !pins || inProc(found) {
 			return e
 		}
-		if e := t.pinPath(&t.pins[i], found, ownCalls[nr].pin, h&guestfs.Follow != 0); e != syscall.ELOOP {
+		if e := t.pinPath(&t.pins[i], found, kind, h&guestfs.Follow != 0); e != syscall.ELOOP {
 			return e
 		}
 	}

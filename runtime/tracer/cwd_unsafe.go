@@ -159,13 +159,7 @@ func (t *Tracer) getcwd(tk *task, _ int) {
 		t.fail(tk, syscall.ENOENT)
 		return
 	}
-	text, _, err := t.paths.Guest(t.linkOut[:0], base.Host, tk.caller(), 0)
-	if err != nil {
-		text = append(t.linkOut[:0], "(unreachable)"...)
-		text = append(text, base.Host...)
-	}
-	text = append(text, 0)
-	t.linkOut = text
+	text := t.guestOf(tk, base.Host)
 	switch {
 	case uint64(len(text)) > t.regs.X[1]:
 		t.fail(tk, syscall.ERANGE)
@@ -174,4 +168,24 @@ func (t *Tracer) getcwd(tk *task, _ int) {
 	default:
 		t.finish(tk, int64(len(text)))
 	}
+}
+
+// A shown is what guestOf last said; binds never change.
+type shown struct {
+	tid         int
+	host, guest []byte
+}
+
+// guestOf returns the guest path of a host path for tk, and a NUL.
+func (t *Tracer) guestOf(tk *task, host []byte) []byte {
+	last := &t.shown
+	if last.tid == tk.tid && bytes.Equal(last.host, host) {
+		return last.guest
+	}
+	guest, _, err := t.paths.Guest(last.guest[:0], host, tk.caller(), 0)
+	if err != nil {
+		guest = append(append(guest[:0], "(unreachable)"...), host...)
+	}
+	last.tid, last.host, last.guest = tk.tid, append(last.host[:0], host...), append(guest, 0)
+	return last.guest
 }

@@ -38,6 +38,8 @@ type Tracer struct {
 	loader   string // host path of the exec loader, alone in its folder
 
 	stand  stand
+	shown  shown
+	linked linkedDirs
 	moving int // tasks in a call that may change a working directory
 
 	// Of the task at hand; reused for every stop.

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,9 +34,18 @@ type firstPlan struct {
 	Dir    string // host path of the working directory
 }
 
+// memoryLimit is what the tracer's heap grows to before it is collected. Stops
+// allocate nothing, an exec some ten thousand bytes.
+const memoryLimit = 48 << 20
+
 // Run runs a guest and returns its exit status: that of its first process, or 128
-// and the number of the signal that ended it.
+// and the number of the signal that ended it. It sets the runtime up for that: no
+// collection but at memoryLimit, and a second processor on a machine with one,
+// without which the runtime takes the thread's away at every stop.
 func Run(cfg Config) (int, error) {
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(memoryLimit)
+	runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
 	t := &Tracer{cfg: cfg, books: newBooks()}
 	if err := t.prepare(); err != nil {
 		return 0, err
