@@ -13,11 +13,11 @@ package abi
 
 // Version is raised whenever a plan or its meaning changes. The loader carries it
 // in a note, since a loader can be given by path and may be another build's.
-const Version = 1
+const Version = 2
 
 // PlanMagic is the first word of a plan. The loader finds the plan at its stack
 // pointer, where a program that nobody prepared finds argc, which is never this.
-const PlanMagic = 0x6e61_6c70_7273_0000 | Version // "\1\0srplan"
+const PlanMagic = 0x6e61_6c70_7273_0000 | Version // "\2\0srplan"
 
 // NoteName and NoteType name the note that carries Version in a loader.
 const (
@@ -34,6 +34,14 @@ const NoReport = 0xffff_ffff
 
 // PathMax is the longest path the kernel takes, with its final zero.
 const PathMax = 4096
+
+// The window is memory of the tracer's that every program of a guest sees and none
+// can write: what the kernel is to read for a call stands there, out of reach of
+// the guest's other threads. It ends where the gate begins.
+const (
+	WindowAddr = 0xf_ffe0_0000
+	WindowSize = 0x10_0000
+)
 
 // Flags of a plan.
 const (
@@ -66,10 +74,11 @@ const (
 	StepReserve      // finding room for an image
 	StepMap          // mapping a segment from the file
 	StepZero         // mapping the pages behind a segment's file part
+	StepWindow       // mapping the window
 	stepEnd
 )
 
-var stepNames = [...]string{"done", "plan", "open", "reserve", "map", "zero"}
+var stepNames = [...]string{"done", "plan", "open", "reserve", "map", "zero", "window"}
 
 // String returns the step's name.
 func (s Step) String() string {
@@ -93,6 +102,7 @@ type Plan struct {
 	Report uint32 // a call to make when done or failed: Report(plan, PlanMagic)
 	Execfn uint64 // address of the path given to execve; 0 keeps the kernel's
 	Comm   [16]byte
+	Window uint32 // offset of the path to open for the window; 0: none
 
 	// What the loader writes, for the report.
 	Step     Step
@@ -100,7 +110,6 @@ type Plan struct {
 	Image    uint32 // the image it was at
 	Segment  uint32 // the segment it was at
 	StackErr uint32 // errno of making the stack executable, which is no failure
-	Pad      uint32
 	Page     uint64 // page size
 	Start    uint64 // where execution starts
 }

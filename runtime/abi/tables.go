@@ -29,6 +29,9 @@ var Defines = []Define{
 	{"SR_STEP_RESERVE", uint64(StepReserve)},
 	{"SR_STEP_MAP", uint64(StepMap)},
 	{"SR_STEP_ZERO", uint64(StepZero)},
+	{"SR_STEP_WINDOW", uint64(StepWindow)},
+	{"SR_WINDOW_ADDR", WindowAddr},
+	{"SR_WINDOW_SIZE", WindowSize},
 }
 
 // A Struct is a structure with its C tag.

@@ -8,8 +8,8 @@
 #endif
 
 #define SR_NOTE_NAME "svcrelay"
-#define SR_VERSION 0x1
-#define SR_PLAN_MAGIC 0x6e616c7072730001
+#define SR_VERSION 0x2
+#define SR_PLAN_MAGIC 0x6e616c7072730002
 #define SR_NOTE_TYPE 0x1
 #define SR_EXIT_STATUS 0xb6
 #define SR_NO_REPORT 0xffffffff
@@ -27,6 +27,9 @@
 #define SR_STEP_RESERVE 0x3
 #define SR_STEP_MAP 0x4
 #define SR_STEP_ZERO 0x5
+#define SR_STEP_WINDOW 0x6
+#define SR_WINDOW_ADDR 0xfffe00000
+#define SR_WINDOW_SIZE 0x100000
 
 #ifndef __ASSEMBLER__
 
@@ -38,12 +41,12 @@ struct sr_plan {
 	uint32_t report;
 	uint64_t execfn;
 	uint8_t comm[16];
+	uint32_t window;
 	uint32_t step;
 	uint32_t err;
 	uint32_t image;
 	uint32_t segment;
 	uint32_t stackerr;
-	uint32_t pad;
 	uint64_t page;
 	uint64_t start;
 };
@@ -54,12 +57,12 @@ _Static_assert(offsetof(struct sr_plan, flags) == 16, "sr_plan.flags");
 _Static_assert(offsetof(struct sr_plan, report) == 20, "sr_plan.report");
 _Static_assert(offsetof(struct sr_plan, execfn) == 24, "sr_plan.execfn");
 _Static_assert(offsetof(struct sr_plan, comm) == 32, "sr_plan.comm");
-_Static_assert(offsetof(struct sr_plan, step) == 48, "sr_plan.step");
-_Static_assert(offsetof(struct sr_plan, err) == 52, "sr_plan.err");
-_Static_assert(offsetof(struct sr_plan, image) == 56, "sr_plan.image");
-_Static_assert(offsetof(struct sr_plan, segment) == 60, "sr_plan.segment");
-_Static_assert(offsetof(struct sr_plan, stackerr) == 64, "sr_plan.stackerr");
-_Static_assert(offsetof(struct sr_plan, pad) == 68, "sr_plan.pad");
+_Static_assert(offsetof(struct sr_plan, window) == 48, "sr_plan.window");
+_Static_assert(offsetof(struct sr_plan, step) == 52, "sr_plan.step");
+_Static_assert(offsetof(struct sr_plan, err) == 56, "sr_plan.err");
+_Static_assert(offsetof(struct sr_plan, image) == 60, "sr_plan.image");
+_Static_assert(offsetof(struct sr_plan, segment) == 64, "sr_plan.segment");
+_Static_assert(offsetof(struct sr_plan, stackerr) == 68, "sr_plan.stackerr");
 _Static_assert(offsetof(struct sr_plan, page) == 72, "sr_plan.page");
 _Static_assert(offsetof(struct sr_plan, start) == 80, "sr_plan.start");
 _Static_assert(sizeof(struct sr_plan) == 88, "sr_plan");

@@ -3,7 +3,7 @@
  * because the kernel may exec only one file of an Android app and cannot see the
  * guest's program interpreter. The tracer has read the headers; this program
  * carries out its plan with plain system calls, of which only openat needs the
- * tracer again.
+ * tracer again: first for the window, then for each image.
  *
  * Rules of mapping are those of Linux 6.6 and later (elf_load): the tail of the
  * last file page of a writable segment is cleared to the page's end, pages behind
@@ -17,6 +17,7 @@
 
 #define AT_FDCWD	(-100)
 #define O_CLOEXEC	02000000
+#define MAP_SHARED	0x01
 #define MAP_PRIVATE	0x02
 #define MAP_FIXED	0x10
 #define MAP_ANONYMOUS	0x20
@@ -219,6 +220,27 @@ static void load_image(struct sr_plan *p, struct sr_image *m, uint32_t no_prot)
 		sys3(SR_NR_close, fd, 0, 0);
 }
 
+/*
+ * Maps the tracer's window, read-only for good: a shared mapping of a descriptor
+ * that was opened for reading cannot be made writable. A tracer that offers none
+ * answers the open with an error, and is told by it that there is none.
+ */
+static void map_window(struct sr_plan *p)
+{
+	long fd, at;
+
+	if (!p->window)
+		return;
+	fd = sys4(SR_NR_openat, AT_FDCWD, (long)((char *)p + p->window), O_CLOEXEC, 0);
+	if (failed(fd))
+		return;
+	at = check(p, SR_STEP_WINDOW, sys6(SR_NR_mmap, SR_WINDOW_ADDR, SR_WINDOW_SIZE, SR_PROT_READ,
+		MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0));
+	if (at != SR_WINDOW_ADDR)
+		fail(p, SR_STEP_WINDOW, -EEXIST);
+	sys3(SR_NR_close, fd, 0, 0);
+}
+
 /* Loads all and returns the one that starts: the interpreter, else the program. */
 static const struct sr_image *load_images(struct sr_plan *p, const struct aux *a)
 {
@@ -275,6 +297,7 @@ struct sr_start sr_load(struct sr_plan *p)
 		no_plan();
 	auxv = find_auxv(p);
 	take_page_size(p, auxv);
+	map_window(p);
 	starts = load_images(p, auxv);
 	if (p->flags & SR_PLAN_EXEC_STACK)
 		make_stack_executable(p, auxv);

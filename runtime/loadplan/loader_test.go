@@ -236,6 +236,23 @@ func TestDescriptor(t *testing.T) {
 	}
 }
 
+// TestWindow: a window that cannot be opened is none, and no failure.
+func TestWindow(t *testing.T) {
+	l := newLab(t)
+	l.compile("window", "window.c", "-static")
+	l.write("open", bytes.Repeat([]byte("W"), abi.WindowSize))
+	for _, tt := range []struct {
+		file  string
+		there bool
+	}{{"open", true}, {"missing", false}} {
+		p := l.plan("window")
+		p.Window = l.path(tt.file)
+		if got := l.load(l.bytes(p), "window"); (got.Status == 5) != tt.there {
+			t.Errorf("window %s: status %d, want 5 %t (else it dies of the look)", tt.file, got.Status, tt.there)
+		}
+	}
+}
+
 // TestGuarded needs a processor with BTI, which qemu-user has.
 func TestGuarded(t *testing.T) {
 	l := newLab(t)

@@ -25,6 +25,7 @@ type Plan struct {
 	Interp  *File  // nil for a static program
 	Name    string // for comm, cut to 15 bytes
 	Execfn  uint64 // address of the path given to execve; 0 keeps the kernel's
+	Window  string // what the loader opens first, for the window; "" for none
 	Report  uint32 // the call that tells the tracer of success or failure; 0 for none
 }
 
@@ -40,6 +41,9 @@ func (p Plan) Bytes() ([]byte, error) {
 		if err := e.add(f, p.guards(i)); err != nil {
 			return nil, fmt.Errorf("image %d: %w", i, err)
 		}
+	}
+	if p.Window != "" {
+		e.head.Window = e.text(p.Window)
 	}
 	return e.bytes(), nil
 }
@@ -91,8 +95,7 @@ func (e *encoder) add(f File, guard bool) error {
 		if strings.ContainsRune(f.Path, 0) {
 			return fmt.Errorf("path %q: %w", f.Path, syscall.EINVAL)
 		}
-		image.Path = uint32(len(e.strings)) + 1 // made an offset of the plan by bytes
-		e.strings = append(append(e.strings, f.Path...), 0)
+		image.Path = e.text(f.Path)
 	}
 	e.images = append(e.images, image)
 	for _, s := range m.Segments {
@@ -102,6 +105,13 @@ func (e *encoder) add(f File, guard bool) error {
 		e.segments = append(e.segments, s)
 	}
 	return nil
+}
+
+// text adds a string; bytes makes its place an offset of the plan.
+func (e *encoder) text(s string) uint32 {
+	at := uint32(len(e.strings)) + 1
+	e.strings = append(append(e.strings, s...), 0)
+	return at
 }
 
 func (f File) flags(interp bool) (flags uint32) {
@@ -130,6 +140,9 @@ func (e *encoder) bytes() []byte {
 		if m := &e.images[i]; m.Path != 0 {
 			m.Path += uint32(text) - 1
 		}
+	}
+	if e.head.Window != 0 {
+		e.head.Window += uint32(text) - 1
 	}
 	e.head.Size, e.head.Images = uint32(size), uint32(len(e.images))
 	b := make([]byte, 0, size)

@@ -23,6 +23,8 @@ type Options struct {
 	// Waits: wait4 and waitid stop. Without it a process that traces others must
 	// be resumed to stop at every call.
 	Waits bool
+	// Window: what may take the window away stops.
+	Window bool
 	// GateStart and GateEnd bound the gate: calls made by an svc in
 	// [GateStart, GateEnd) run as they are, if their class is translate, inspect
 	// or option. There is no gate when the two are equal.

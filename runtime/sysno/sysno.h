@@ -544,7 +544,7 @@
 	X(193, semop, SR_CLASS_run, 0) \
 	X(194, shmget, SR_CLASS_run, 0) \
 	X(195, shmctl, SR_CLASS_run, 0) \
-	X(196, shmat, SR_CLASS_run, 0) \
+	X(196, shmat, SR_CLASS_inspect, 0) \
 	X(197, shmdt, SR_CLASS_run, 0) \
 	X(198, socket, SR_CLASS_run, 0) \
 	X(199, socketpair, SR_CLASS_run, 0) \
@@ -563,14 +563,14 @@
 	X(212, recvmsg, SR_CLASS_translate, 0) \
 	X(213, readahead, SR_CLASS_run, 0) \
 	X(214, brk, SR_CLASS_run, 0) \
-	X(215, munmap, SR_CLASS_run, 0) \
-	X(216, mremap, SR_CLASS_run, 0) \
+	X(215, munmap, SR_CLASS_inspect, 0) \
+	X(216, mremap, SR_CLASS_inspect, 0) \
 	X(217, add_key, SR_CLASS_run, 0) \
 	X(218, request_key, SR_CLASS_run, 0) \
 	X(219, keyctl, SR_CLASS_run, 0) \
 	X(220, clone, SR_CLASS_process, 0) \
 	X(221, execve, SR_CLASS_exec, 0) \
-	X(222, mmap, SR_CLASS_run, 0) \
+	X(222, mmap, SR_CLASS_inspect, 0) \
 	X(223, fadvise64, SR_CLASS_run, 0) \
 	X(224, swapon, SR_CLASS_translate, 0) \
 	X(225, swapoff, SR_CLASS_translate, 0) \

@@ -32,6 +32,7 @@ func (t *Tracer) call(tk *task) {
 
 // finish ends the call that tk is entering with a result, without the kernel.
 func (t *Tracer) finish(tk *task, result int64) {
+	t.unsay(tk)
 	t.regs.X[0] = uint64(result)
 	if setNumber(tk.tid, -1) == nil {
 		t.regs.setFirst(tk.tid, 1)
@@ -44,6 +45,9 @@ func (t *Tracer) fail(tk *task, e syscall.Errno) { t.finish(tk, -int64(e)) }
 // pathCall translates the paths of a call, and makes it or has it made.
 func (t *Tracer) pathCall(tk *task, nr int) {
 	spec, own := &pathCalls[nr], &ownCalls[nr]
+	if t.opensWindow(tk, nr) {
+		return
+	}
 	if spec.unknown(t.regs.X[:8]) {
 		t.fail(tk, syscall.EINVAL)
 		return
@@ -96,7 +100,10 @@ func (t *Tracer) resolve(tk *task, nr, i int, pins bool) (empty bool, e syscall.
 			return false, e
 		}
 	}
-	return false, t.find(tk, nr, i, base, name, pins)
+	if e = t.find(tk, nr, i, base, name, pins); e == 0 && t.isWindow(t.found[i].Host) {
+		e = syscall.ENOENT
+	}
+	return false, e
 }
 
 // pathOf reads path i of the call.
@@ -207,12 +214,11 @@ func exact(spec *pathCall) guestfs.Flags {
 // than any frame without a stack pointer of its own, which arm64 does not have.
 const stackGap = 16
 
-// letMake has the guest make the call with host paths, which are written below
-// its stack, and puts the registers back at the end.
+// letMake has the guest make the call with host paths that the tracer says, and puts the registers back at the end.
 func (t *Tracer) letMake(tk *task, nr int) {
 	spec, opens2 := &pathCalls[nr], t.opens2(nr)
 	copy(tk.saved[:], t.regs.X[:6])
-	at := t.regs.SP - stackGap
+	at, sp := uint64(0), t.regs.SP-stackGap
 	for i := range int(spec.n) {
 		host := t.found[i].Host
 		if len(host) == 0 { // the descriptor itself
@@ -222,8 +228,8 @@ func (t *Tracer) letMake(tk *task, nr int) {
 		if opens2 {
 			host = t.withHow(host)
 		}
-		at = (at - uint64(len(host))) &^ 15
-		if writeMemory(tk.tid, at, host) != len(host) {
+		var ok bool
+		if at, sp, ok = t.say(tk, sp, host); !ok {
 			t.fail(tk, syscall.EFAULT)
 			return
 		}
@@ -261,5 +267,6 @@ func (t *Tracer) callExit(tk *task) {
 			t.regs.setFirst(tk.tid, 6)
 		}
 	}
+	t.unsay(tk)
 	cont(tk.tid, 0)
 }

@@ -224,7 +224,7 @@ func (t *Tracer) plan(tk *task, p *program, comm string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := loadplan.Plan{Program: loadplan.File{Image: image, Path: p.exe}, Name: comm}
+	plan := loadplan.Plan{Window: t.window.name(), Program: loadplan.File{Image: image, Path: p.exe}, Name: comm}
 	if p.fd >= 0 {
 		plan.Program = loadplan.File{Image: image, FD: p.fd, KeepFD: true}
 	}

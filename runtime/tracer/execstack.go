@@ -25,13 +25,14 @@ func (t *Tracer) sendToLoader(tk *task, nr int, ex *execution, args []string, pa
 	if short := len(ex.execfn) - len(name); short > 0 {
 		name = strings.Repeat("/", short) + name
 	}
-	var e syscall.Errno
-	if at, e = pushString(tk.tid, at, name); e != 0 {
-		return e
+	place, at, ok := t.say(tk, at, append([]byte(name), 0))
+	if !ok {
+		return syscall.EFAULT
 	}
-	t.regs.X[pathArg] = at
+	t.regs.X[pathArg] = place
 	if args != nil {
 		pointers := make([]byte, 0, 8*(len(args)+1))
+		var e syscall.Errno
 		for _, a := range args {
 			if at, e = pushString(tk.tid, at, a); e != 0 {
 				return e
@@ -102,6 +103,8 @@ func (t *Tracer) executed(tk *task) {
 	}
 	ex := tk.exec
 	tk.exec, tk.restore, tk.end = nil, false, nil
+	t.unsay(tk)
+	tk.proc.window, tk.proc.fresh = false, false
 	if t.cfg.Stats != nil {
 		t.cfg.Stats.Execs++
 	}
@@ -119,6 +122,7 @@ func (t *Tracer) executed(tk *task) {
 func (t *Tracer) renamed(leader *task, former int) *task {
 	if tk := t.books.byTid[former]; tk != nil {
 		leader.exec = tk.exec
+		t.unsay(tk)
 		t.books.drop(tk)
 	}
 	return leader
@@ -143,7 +147,7 @@ func (t *Tracer) load(tk *task, ex *execution) bool {
 	if writeMemory(tk.tid, t.regs.SP, ex.plan) != len(ex.plan) || t.regs.set(tk.tid) != nil {
 		return false
 	}
-	tk.proc.exe = ex.exe
+	tk.proc.exe, tk.proc.fresh = ex.exe, t.window.mem != nil
 	return true
 }
 

@@ -35,6 +35,7 @@ type Tracer struct {
 	pinning  bool // paths are opened, not handed on as text
 	noInfo   bool // the kernel has no PTRACE_GET_SYSCALL_INFO
 	anchors  []anchor
+	window   window
 	loader   string // host path of the exec loader, alone in its folder
 
 	stand  stand
@@ -116,6 +117,7 @@ func (t *Tracer) exited(tid int, tk *task, ws syscall.WaitStatus) {
 		return
 	}
 	t.settle(tk)
+	t.unsay(tk)
 	if t.stand.tid == tid {
 		t.goHome()
 	}

@@ -51,6 +51,7 @@ func Run(cfg Config) (int, error) {
 		return 0, err
 	}
 	defer os.RemoveAll(filepath.Dir(t.loader))
+	defer t.window.remove()
 	hold := make(chan os.Signal, 1) // nobody reads it
 	signal.Notify(hold, slices.DeleteFunc(held, signal.Ignored)...)
 	defer signal.Stop(hold)
@@ -97,7 +98,9 @@ func (t *Tracer) prepare() error {
 	t.anchors = openAnchors(t.paths.Hosts())
 	t.pins[0].fd, t.pins[1].fd = -1, -1
 	t.pinning = t.probePins()
-	filter, err := policy.Guest(policy.Options{})
+	// Without a window the guest's kernel reads from the guest's stack.
+	t.window, _ = openWindow(os.TempDir())
+	filter, err := policy.Guest(policy.Options{Window: t.window.mem != nil})
 	if err != nil {
 		return err
 	}

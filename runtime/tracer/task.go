@@ -11,6 +11,9 @@ type process struct {
 	tasks int    // alive
 	exe   string // guest path of the program it runs
 	next  *process
+
+	fresh  bool // its program was just loaded and opens the window next
+	window bool // its program has the window
 }
 
 // A task is one traced thread.
@@ -26,8 +29,10 @@ type task struct {
 	// end is called at the exit of the call that it is in, before the registers
 	// are put back.
 	end   func(*Tracer, *task)
-	moves bool // it is in a call that may change a working directory
-	early bool // it stopped before its parent told of it
+	moves bool  // it is in a call that may change a working directory
+	slot  uint8 // of the window, less one
+	said  bool  // the slot is taken
+	early bool  // it stopped before its parent told of it
 	next  *task
 }
 
@@ -68,7 +73,7 @@ func (b *books) addProcess(tgid int, parent *process) *process {
 	}
 	p.tgid = tgid
 	if parent != nil {
-		p.exe = parent.exe
+		p.exe, p.window = parent.exe, parent.window
 	}
 	return p
 }

@@ -1,0 +1,195 @@
+//go:build linux && arm64
+
+// The window: a file of the tracer's that every program of the guest has mapped
+// read-only. What the guest's kernel is to read for a call stands there, where no
+// other thread of the guest can change it between the tracer's word and the
+// kernel's look; and to write it is a copy in the tracer's own memory.
+//
+// A program maps it through the exec loader, whose first call is to open it.
+
+package tracer
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"svcrelay/runtime/abi"
+	"svcrelay/runtime/guestfs"
+	"svcrelay/runtime/sysno"
+)
+
+// slotSize holds an open_how and a path; a call has one slot until it ends.
+const (
+	slotSize = 8192
+	slots    = abi.WindowSize / slotSize
+)
+
+// A window is nothing when mem is nil: then what the kernel reads stands below the
+// guest's stack.
+type window struct {
+	mem  []byte
+	file string // on the host
+	free [slots]uint8
+	n    int // how many of free are
+}
+
+// windowName is what the loader opens. It is found by being the first call of a
+// program, not by its name.
+const windowName = "window"
+
+// openWindow makes the window in a folder. Files of tracers that were killed go.
+func openWindow(dir string) (w window, err error) {
+	prefix := fmt.Sprintf("svcrelay-window-%d-", os.Geteuid())
+	removeStale(filepath.Join(dir, prefix))
+	f, err := os.CreateTemp(dir, prefix)
+	if err != nil {
+		return w, fmt.Errorf("window: %w", err)
+	}
+	// The descriptor stays open: its lock tells that the tracer lives.
+	if err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH); err == nil {
+		// Room on the disk now, or a full one kills the tracer with SIGBUS later.
+		err = syscall.Fallocate(int(f.Fd()), 0, 0, abi.WindowSize)
+	}
+	if err == nil {
+		w.mem, err = syscall.Mmap(int(f.Fd()), 0, abi.WindowSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		f.Close()
+		return window{}, fmt.Errorf("window: %w", err)
+	}
+	w.file, w.n = f.Name(), slots
+	for i := range w.free {
+		w.free[i] = uint8(slots - 1 - i)
+	}
+	return w, nil
+}
+
+// removeStale removes windows that nobody has locked.
+func removeStale(prefix string) {
+	names, err := filepath.Glob(prefix + "*")
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			continue
+		}
+		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			os.Remove(name)
+		}
+		f.Close()
+	}
+}
+
+// name is what a plan says of the window.
+func (w *window) name() string {
+	if w.mem == nil {
+		return ""
+	}
+	return windowName
+}
+
+func (w *window) remove() {
+	if w.mem != nil {
+		os.Remove(w.file)
+	}
+}
+
+// say gives data to the guest's kernel for the call that tk is in, and returns
+// where it stands: in the window, or below at. sp is where the guest's stack ends
+// then.
+func (t *Tracer) say(tk *task, sp uint64, data []byte) (at, end uint64, ok bool) {
+	if tk.proc.window && len(data) <= slotSize && (tk.slot != 0 || t.window.n > 0) && !tk.said {
+		if tk.slot == 0 {
+			t.window.n--
+			tk.slot = t.window.free[t.window.n] + 1
+		}
+		tk.said = true
+		offset := int(tk.slot-1) * slotSize
+		copy(t.window.mem[offset:], data)
+		return abi.WindowAddr + uint64(offset), sp, true
+	}
+	at = (sp - uint64(len(data))) &^ 15
+	return at, at, writeMemory(tk.tid, at, data) == len(data)
+}
+
+// unsay gives the slot of a call back that has ended.
+func (t *Tracer) unsay(tk *task) {
+	if tk.slot != 0 {
+		t.window.free[t.window.n] = tk.slot - 1
+		t.window.n++
+		tk.slot = 0
+	}
+	tk.said = false
+}
+
+// opensWindow takes the first open of a program that was just loaded.
+func (t *Tracer) opensWindow(tk *task, nr int) bool {
+	if !tk.proc.fresh || nr != sysno.Openat {
+		return false
+	}
+	tk.proc.fresh = false
+	t.found[0].Host = append(append(t.found[0].Host[:0], t.window.file...), 0)[:len(t.window.file)]
+	t.found[0].Link = guestfs.NotProc
+	t.unproven = false
+	t.letMake(tk, nr)
+	tk.end = windowOpened
+	return true
+}
+
+// windowOpened notes that the program has the window: it maps it next, or dies.
+func windowOpened(t *Tracer, tk *task) {
+	if fd, err := t.result(tk.tid); err == nil && fd >= 0 {
+		tk.proc.window = true
+	}
+}
+
+// isWindow reports whether a host path is the window's own: no guest may open it,
+// though it may see the folder.
+func (t *Tracer) isWindow(host []byte) bool {
+	return t.window.mem != nil && string(host) == t.window.file
+}
+
+var memoryCalls = map[int]handler{
+	sysno.Mmap:   keepWindow(0, 1),
+	sysno.Munmap: keepWindow(0, 1),
+	sysno.Mremap: func(t *Tracer, tk *task, _ int) {
+		moves := t.regs.X[3]&2 != 0 // MREMAP_FIXED
+		if overWindow(t.regs.X[0], t.regs.X[1]) || moves && overWindow(t.regs.X[4], t.regs.X[2]) {
+			t.fail(tk, syscall.EINVAL)
+			return
+		}
+		cont(tk.tid, 0)
+	},
+	sysno.Shmat: func(t *Tracer, tk *task, _ int) { // how long it is nobody says
+		if overWindow(t.regs.X[1], 1<<48) {
+			t.fail(tk, syscall.EINVAL)
+			return
+		}
+		cont(tk.tid, 0)
+	},
+}
+
+// keepWindow lets a call through that stays clear of the window.
+func keepWindow(addr, length int) handler {
+	return func(t *Tracer, tk *task, _ int) {
+		if overWindow(t.regs.X[addr], t.regs.X[length]) {
+			t.fail(tk, syscall.EINVAL)
+			return
+		}
+		cont(tk.tid, 0)
+	}
+}
+
+// overWindow reports whether a range of guest memory overlaps the window, to whole
+// pages and whatever tag its address has.
+func overWindow(addr, length uint64) bool {
+	const page = 1 << 16
+	addr = addr << 8 >> 8
+	end := addr + length + page
+	return addr < abi.WindowAddr+abi.WindowSize && (end > abi.WindowAddr || end < addr)
+}
