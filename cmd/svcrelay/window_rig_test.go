@@ -23,7 +23,7 @@ call(226,window,4096,3)
 call(215,window,4096); call(215,window+size-4096,4096); call(215,window-size,2*size); call(215,0x5a<<56|window,4096); call(215,0,1<<47)
 call(222,window,4096,3,0x32,-1,0); call(222,window-4096,8192,3,0x32,-1,0)
 call(216,window,4096,8192,1,0); call(216,window,4096,8192,3,1<<40)
-call(215,0x7<<32,4096); call(222,0x7<<32,4096,3,0x32,-1,0)
+call(233,window,4096,10); call(215,0x7<<32,4096); call(222,0x7<<32,4096,3,0x32,-1,0)
 for name in os.listdir('/tmp'):
     if name.startswith('svcrelay-window'):
         for f in os.stat,open,lambda n: os.open(n,2),os.unlink,lambda n: os.link(n,'/tmp/other'),lambda n: os.rename(n,'/tmp/other'):
@@ -43,7 +43,8 @@ func TestWindow(t *testing.T) {
 	got := m.Run(t, rigtest.Options{Files: files, Timeout: limit}, under("/usr/bin/python3", "-c", text)...)
 	want := `[['fffe00000-ffff00000', 'r--s']]
 226 -1 13
-` + strings.Repeat("215 -1 22\n", 5) + strings.Repeat("222 -1 22\n", 2) + strings.Repeat("216 -1 22\n", 2) + `215 0 0
+` + strings.Repeat("215 -1 22\n", 5) + strings.Repeat("222 -1 22\n", 2) + strings.Repeat("216 -1 22\n", 2) + `233 -1 22
+215 0 0
 222 0 0
 ` + strings.Repeat("2\n", 6) + "True\n"
 	if got.Stdout != want || got.Code != 0 {

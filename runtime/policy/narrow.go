@@ -52,7 +52,7 @@ func (o Options) narrow(c sysno.Call, stop Rule) Rule {
 		return only(stop, Any(4, allBits))
 	case sysno.Clone: // the event that follows tells the tracer of the task
 		return only(stop, Any(0, cloneUntraced|cloneNew))
-	case sysno.Mmap, sysno.Munmap, sysno.Mremap, sysno.Shmat:
+	case sysno.Mmap, sysno.Munmap, sysno.Mremap, sysno.Shmat, sysno.Madvise:
 		return o.keepWindow(c.Nr, stop)
 	case sysno.Newfstatat:
 		return o.unlessFstat(stop, Any(3, atEmptyPath))

@@ -22,6 +22,7 @@ const (
 	mapFixed    = 0x10
 	mremapFixed = 2
 	shmRemap    = 0o40000
+	dontFork    = 10
 )
 
 func (o Options) keepWindow(nr int, stop Rule) Rule {
@@ -35,6 +36,9 @@ func (o Options) keepWindow(nr int, stop Rule) Rule {
 	case nr == sysno.Mremap:
 		to := only1(Any(3, mremapFixed), reaching(4, 2, stop, Always(Allow)))
 		return reaching(0, 1, stop, to)
+	}
+	if nr == sysno.Madvise {
+		return only1(Word(2, dontFork), stop)
 	}
 	return only1(Any(2, shmRemap), stop)
 }

@@ -43,7 +43,7 @@ func TestWindow(t *testing.T) {
 				continue
 			}
 			if !stops(sysno.Munmap, addr, length) || !stops(sysno.Mmap, addr, length, 1, 0x12) || !stops(sysno.Mremap, addr, length, 0x1000) ||
-				!stops(sysno.Mremap, 1<<40, 0x1000, length, 3, addr) || !stops(sysno.Shmat, 1, addr, 0o40000) {
+				!stops(sysno.Mremap, 1<<40, 0x1000, length, 3, addr) || !stops(sysno.Shmat, 1, addr, 0o40000) || !stops(sysno.Madvise, addr, length, 10) {
 				t.Fatalf("a call on %#x bytes at %#x runs without a stop", length, addr)
 			}
 		}
@@ -53,7 +53,7 @@ func TestWindow(t *testing.T) {
 			t.Errorf("mmap(%#x) stops", args)
 		}
 	}
-	if stops(sysno.Munmap, 0x7f00_0000_0000, 1<<30) || stops(sysno.Munmap, 0x40_0000, 1<<20) || stops(sysno.Mremap, 0x7f00_0000_0000, 1<<20, 1<<21, 1) || stops(sysno.Shmat, 1, abi.WindowAddr, 0) {
+	if stops(sysno.Munmap, 0x7f00_0000_0000, 1<<30) || stops(sysno.Munmap, 0x40_0000, 1<<20) || stops(sysno.Mremap, 0x7f00_0000_0000, 1<<20, 1<<21, 1) || stops(sysno.Shmat, 1, abi.WindowAddr, 0) || stops(sysno.Madvise, abi.WindowAddr, 0x1000, 4) {
 		t.Error("an everyday call stops")
 	}
 	if _, ok := mustGuest(t, Options{}).Decide(Data{Nr: sysno.Munmap, Arch: Arch, Args: [6]uint64{abi.WindowAddr, 0x1000}}).Traced(); ok {

@@ -581,7 +581,7 @@
 	X(230, mlockall, SR_CLASS_run, 0) \
 	X(231, munlockall, SR_CLASS_run, 0) \
 	X(232, mincore, SR_CLASS_run, 0) \
-	X(233, madvise, SR_CLASS_run, 0) \
+	X(233, madvise, SR_CLASS_inspect, 0) \
 	X(234, remap_file_pages, SR_CLASS_run, 0) \
 	X(235, mbind, SR_CLASS_run, 0) \
 	X(236, get_mempolicy, SR_CLASS_run, 0) \

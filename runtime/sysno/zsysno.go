@@ -779,7 +779,7 @@ var table = [Max + 1]Call{
 	Mlockall:              {Mlockall, "mlockall", "3.7", []Arg{ArgFlags}, ClassRun, 0, false, Android{29, 29}, Sigsys{}, ""},
 	Munlockall:            {Munlockall, "munlockall", "3.7", nil, ClassRun, 0, false, Android{29, 29}, Sigsys{}, ""},
 	Mincore:               {Mincore, "mincore", "3.7", []Arg{ArgAddr, ArgLen, ArgPtr}, ClassRun, 0, false, Android{29, 29}, Sigsys{}, ""},
-	Madvise:               {Madvise, "madvise", "3.7", []Arg{ArgAddr, ArgLen, ArgInt}, ClassRun, 0, false, Android{29, 29}, Sigsys{}, ""},
+	Madvise:               {Madvise, "madvise", "3.7", []Arg{ArgAddr, ArgLen, ArgInt}, ClassInspect, 0, false, Android{29, 29}, Sigsys{}, "Only MADV_DONTFORK, by which a child would be without the window."},
 	RemapFilePages:        {RemapFilePages, "remap_file_pages", "3.7", []Arg{ArgAddr, ArgLen, ArgProt, ArgOff, ArgFlags}, ClassRun, 0, false, Android{0, 0}, Sigsys{SigsysErrno, 38}, ""},
 	Mbind:                 {Mbind, "mbind", "3.7", []Arg{ArgAddr, ArgLen, ArgInt, ArgPtr, ArgNr, ArgFlags}, ClassRun, 0, false, Android{0, 0}, Sigsys{SigsysErrno, 38}, ""},
 	GetMempolicy:          {GetMempolicy, "get_mempolicy", "3.7", []Arg{ArgPtr, ArgPtr, ArgNr, ArgAddr, ArgFlags}, ClassRun, 0, false, Android{0, 0}, Sigsys{SigsysErrno, 38}, ""},

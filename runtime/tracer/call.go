@@ -33,6 +33,7 @@ func (t *Tracer) call(tk *task) {
 // finish ends the call that tk is entering with a result, without the kernel.
 func (t *Tracer) finish(tk *task, result int64) {
 	t.unsay(tk)
+	tk.end = nil
 	t.regs.X[0] = uint64(result)
 	if setNumber(tk.tid, -1) == nil {
 		t.regs.setFirst(tk.tid, 1)
@@ -45,7 +46,7 @@ func (t *Tracer) fail(tk *task, e syscall.Errno) { t.finish(tk, -int64(e)) }
 // pathCall translates the paths of a call, and makes it or has it made.
 func (t *Tracer) pathCall(tk *task, nr int) {
 	spec, own := &pathCalls[nr], &ownCalls[nr]
-	if t.opensWindow(tk, nr) {
+	if t.loaderOpens(tk, nr) {
 		return
 	}
 	if spec.unknown(t.regs.X[:8]) {
@@ -252,6 +253,9 @@ func (t *Tracer) letMake(tk *task, nr int) {
 // kernel would have left them.
 func (t *Tracer) callExit(tk *task) {
 	end := tk.end
+	if tk.exec != nil { // it failed
+		removeCopy(&tk.exec.copy)
+	}
 	tk.exec, tk.end = nil, nil
 	if t.cfg.Stats != nil {
 		t.cfg.Stats.Exits++

@@ -29,6 +29,7 @@ type execution struct {
 	plan   []byte
 	execfn string // the path given to execve
 	exe    string // guest path of the program
+	copy   string // host path of a copy to load, of a program that has no name
 }
 
 // program is a file that is to run, while it is looked at.
@@ -41,6 +42,7 @@ type program struct {
 	// closes tells that the name leads through one that does not.
 	fd     int
 	closes bool
+	gone   bool // the file has no name any more, or never had
 }
 
 // exec handles execve and execveat at their entry.
@@ -60,6 +62,7 @@ func (t *Tracer) exec(tk *task, nr int) {
 		return
 	}
 	if e := t.sendToLoader(tk, nr, ex, args, pathArg, argvArg); e != 0 {
+		removeCopy(&ex.copy)
 		t.fail(tk, e)
 		return
 	}
@@ -86,7 +89,13 @@ func (t *Tracer) prepareExec(tk *task, nr int) (*execution, []string, syscall.Er
 			if err != nil {
 				return nil, nil, errnoOf(err)
 			}
-			return &execution{plan, name, p.exe}, p.args, 0
+			ex := &execution{plan: plan, execfn: name, exe: p.exe}
+			if p.gone && p.fd < 0 {
+				if ex.copy, err = copyProgram(t.temp(), p.file); err != nil {
+					return nil, nil, errnoOf(err)
+				}
+			}
+			return ex, p.args, 0
 		}
 	}
 	return nil, nil, syscall.ELOOP
@@ -114,7 +123,14 @@ func (t *Tracer) openFirst(tk *task, nr int, p *program) syscall.Errno {
 	if nr == sysno.Execveat && t.regs.X[4]&atSymlinkNofollow != 0 && t.found[0].Link == guestfs.NotProc && isSymlink(t.found[0].Host) {
 		return syscall.ELOOP
 	}
-	return p.open(string(t.found[0].Host), string(t.found[0].Guest))
+	exe := t.found[0].Guest
+	if t.found[0].Link == guestfs.Fd { // what it leads to: the descriptor may close
+		p.gone = (*hostFS)(nil).Deleted(t.found[0].Host)
+		if text, e := t.paths.Readlink(nil, tk.caller(), &t.found[0]); e == 0 {
+			exe = text
+		}
+	}
+	return p.open(string(t.found[0].Host), string(exe))
 }
 
 func isSymlink(host []byte) bool {
@@ -135,6 +151,7 @@ func (t *Tracer) openDescriptor(tk *task, p *program, fd int32) syscall.Errno {
 	if err != nil {
 		guest = base.Host
 	}
+	p.gone = bytes.HasSuffix(base.Host, []byte(" (deleted)")) && (*hostFS)(nil).Deleted(t.link)
 	p.name = descriptorName(fd)
 	flags := descriptorFlags(tk.tid, fd)
 	if p.closes = flags&oCloexec != 0; flags&(oCloexec|oPath|syscall.O_WRONLY) == 0 {
@@ -196,7 +213,7 @@ func (t *Tracer) script(tk *task, p *program) (more bool, e syscall.Errno) {
 		return false, syscall.ENOENT
 	}
 	p.args = s.Args(p.name, p.args)
-	p.name, p.fd = s.Interp, -1
+	p.name, p.fd, p.gone = s.Interp, -1, false
 	p.file.Close()
 	if e := t.resolveGuest(tk, &t.found[0], s.Interp); e != 0 {
 		return false, e

@@ -20,36 +20,27 @@ var le = binary.LittleEndian
 
 // sendToLoader makes the call an execve of the loader.
 func (t *Tracer) sendToLoader(tk *task, nr int, ex *execution, args []string, pathArg, argvArg int) syscall.Errno {
-	at := t.regs.SP - stackGap
 	name := t.loader
 	if short := len(ex.execfn) - len(name); short > 0 {
 		name = strings.Repeat("/", short) + name
 	}
-	place, at, ok := t.say(tk, at, append([]byte(name), 0))
-	if !ok {
-		return syscall.EFAULT
-	}
-	t.regs.X[pathArg] = place
+	var rest []byte
 	if args != nil {
-		pointers := make([]byte, 0, 8*(len(args)+1))
 		var e syscall.Errno
-		for _, a := range args {
-			if at, e = pushString(tk.tid, at, a); e != 0 {
-				return e
-			}
-			pointers = le.AppendUint64(pointers, at)
-		}
-		rest, e := readPointers(tk.tid, t.regs.X[argvArg])
-		if e != 0 {
+		if rest, e = readPointers(tk.tid, t.regs.X[argvArg]); e != 0 {
 			return e
 		}
-		pointers = append(pointers, rest...)
-		pointers = le.AppendUint64(pointers, 0)
-		at = (at - uint64(len(pointers))) &^ 15
-		if writeMemory(tk.tid, at, pointers) != len(pointers) {
-			return syscall.EFAULT
-		}
-		t.regs.X[argvArg] = at
+	}
+	w := newWords(name, args, rest)
+	at, mem := t.room(tk, t.regs.SP-stackGap, len(w.bytes))
+	w.moveTo(at)
+	if mem == nil && writeMemory(tk.tid, at, w.bytes) != len(w.bytes) {
+		return syscall.EFAULT
+	}
+	copy(mem, w.bytes)
+	t.regs.X[pathArg] = at
+	if args != nil {
+		t.regs.X[argvArg] = at + uint64(w.pointers)
 	}
 	if nr == sysno.Execveat {
 		t.regs.X[0], t.regs.X[4] = atFDCWDWord, 0
@@ -61,16 +52,6 @@ func (t *Tracer) sendToLoader(tk *task, nr int, ex *execution, args []string, pa
 }
 
 const atFDCWDWord = ^uint64(0) - 99 // AT_FDCWD in a register
-
-// pushString writes s and its NUL below at and returns where.
-func pushString(tid int, at uint64, s string) (uint64, syscall.Errno) {
-	b := append([]byte(s), 0)
-	at = (at - uint64(len(b))) &^ 15
-	if writeMemory(tid, at, b) != len(b) {
-		return 0, syscall.EFAULT
-	}
-	return at, 0
-}
 
 // maxArgs bounds the arguments of a script, as MAX_ARG_STRINGS would.
 const maxArgs = 1 << 20
@@ -112,6 +93,9 @@ func (t *Tracer) executed(tk *task) {
 	case ex == nil && tk.proc.exe == "":
 		// The end of the exec that made this program the first process.
 	case ex == nil || !t.load(tk, ex):
+		if ex != nil {
+			removeCopy(&ex.copy)
+		}
 		syscall.Kill(tk.tid, syscall.SIGKILL) // past the point of no return, as the kernel would
 	}
 	cont(tk.tid, 0)
@@ -147,7 +131,7 @@ func (t *Tracer) load(tk *task, ex *execution) bool {
 	if writeMemory(tk.tid, t.regs.SP, ex.plan) != len(ex.plan) || t.regs.set(tk.tid) != nil {
 		return false
 	}
-	tk.proc.exe, tk.proc.fresh = ex.exe, t.window.mem != nil
+	tk.proc.exe, tk.proc.copy, tk.proc.fresh = ex.exe, ex.copy, t.window.mem != nil
 	return true
 }
 

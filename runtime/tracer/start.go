@@ -99,7 +99,7 @@ func (t *Tracer) prepare() error {
 	t.pins[0].fd, t.pins[1].fd = -1, -1
 	t.pinning = t.probePins()
 	// Without a window the guest's kernel reads from the guest's stack.
-	t.window, _ = openWindow(os.TempDir())
+	t.window, _ = openWindow(t.temp())
 	filter, err := policy.Guest(policy.Options{Window: t.window.mem != nil})
 	if err != nil {
 		return err

@@ -12,8 +12,9 @@ type process struct {
 	exe   string // guest path of the program it runs
 	next  *process
 
-	fresh  bool // its program was just loaded and opens the window next
-	window bool // its program has the window
+	fresh  bool   // its program was just loaded and opens the window next
+	window bool   // its program has the window
+	copy   string // host path of the copy that its program is loaded from
 }
 
 // A task is one traced thread.
@@ -83,6 +84,7 @@ func (b *books) drop(t *task) {
 	delete(b.byTid, t.tid)
 	if p := t.proc; p != nil {
 		if p.tasks--; p.tasks == 0 {
+			removeCopy(&p.copy)
 			p.next, b.freeProcs = b.freeProcs, p
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"syscall"
 
 	"svcrelay/runtime/abi"
-	"svcrelay/runtime/guestfs"
 	"svcrelay/runtime/sysno"
 )
 
@@ -99,21 +98,27 @@ func (w *window) remove() {
 	}
 }
 
-// say gives data to the guest's kernel for the call that tk is in, and returns
-// where it stands: in the window, or below at. sp is where the guest's stack ends
-// then.
-func (t *Tracer) say(tk *task, sp uint64, data []byte) (at, end uint64, ok bool) {
-	if tk.proc.window && len(data) <= slotSize && (tk.slot != 0 || t.window.n > 0) && !tk.said {
-		if tk.slot == 0 {
-			t.window.n--
-			tk.slot = t.window.free[t.window.n] + 1
-		}
-		tk.said = true
-		offset := int(tk.slot-1) * slotSize
-		copy(t.window.mem[offset:], data)
-		return abi.WindowAddr + uint64(offset), sp, true
+// room finds a place for n bytes that the guest's kernel reads in the call that tk
+// is in: in the window, where mem is; or below sp, the guest's stack. One call has
+// room in the window once.
+func (t *Tracer) room(tk *task, sp uint64, n int) (at uint64, mem []byte) {
+	if !tk.proc.window || n > slotSize || tk.slot != 0 || t.window.n == 0 {
+		return (sp - uint64(n)) &^ 15, nil
 	}
-	at = (sp - uint64(len(data))) &^ 15
+	t.window.n--
+	tk.slot = t.window.free[t.window.n] + 1
+	offset := int(tk.slot-1) * slotSize
+	return abi.WindowAddr + uint64(offset), t.window.mem[offset : offset+n]
+}
+
+// say gives data to the guest's kernel for the call that tk is in, and returns
+// where it stands, and where the guest's stack ends then.
+func (t *Tracer) say(tk *task, sp uint64, data []byte) (at, end uint64, ok bool) {
+	at, mem := t.room(tk, sp, len(data))
+	if mem != nil {
+		copy(mem, data)
+		return at, sp, true
+	}
 	return at, at, writeMemory(tk.tid, at, data) == len(data)
 }
 
@@ -124,21 +129,6 @@ func (t *Tracer) unsay(tk *task) {
 		t.window.n++
 		tk.slot = 0
 	}
-	tk.said = false
-}
-
-// opensWindow takes the first open of a program that was just loaded.
-func (t *Tracer) opensWindow(tk *task, nr int) bool {
-	if !tk.proc.fresh || nr != sysno.Openat {
-		return false
-	}
-	tk.proc.fresh = false
-	t.found[0].Host = append(append(t.found[0].Host[:0], t.window.file...), 0)[:len(t.window.file)]
-	t.found[0].Link = guestfs.NotProc
-	t.unproven = false
-	t.letMake(tk, nr)
-	tk.end = windowOpened
-	return true
 }
 
 // windowOpened notes that the program has the window: it maps it next, or dies.
@@ -155,8 +145,9 @@ func (t *Tracer) isWindow(host []byte) bool {
 }
 
 var memoryCalls = map[int]handler{
-	sysno.Mmap:   keepWindow(0, 1),
-	sysno.Munmap: keepWindow(0, 1),
+	sysno.Madvise: keepWindow(0, 1),
+	sysno.Mmap:    keepWindow(0, 1),
+	sysno.Munmap:  keepWindow(0, 1),
 	sysno.Mremap: func(t *Tracer, tk *task, _ int) {
 		moves := t.regs.X[3]&2 != 0 // MREMAP_FIXED
 		if overWindow(t.regs.X[0], t.regs.X[1]) || moves && overWindow(t.regs.X[4], t.regs.X[2]) {
