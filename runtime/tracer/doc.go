@@ -13,8 +13,10 @@
 //
 // It refuses 32-bit programs (ENOEXEC) and other machines than arm64.
 //
-// It does not hold yet: against a guest that changes a path from another thread
-// between the look and the use; for a guest that gave up root, whose stat and
-// unlink are still made as the tracer's user; on stacks with less than two paths
-// of room below sp.
+// A path is opened before it is used, without following a symlink, and what the
+// guest's kernel is to read stands where no guest can write: so nothing that a
+// guest changes between the look and the use leads outside. Two things are by text
+// all the same, and lose the race with a directory that is swapped for a symlink:
+// chdir and inotify_add_watch; and every call where the policy around the tracer
+// has no openat2.
 package tracer
