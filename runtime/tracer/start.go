@@ -52,6 +52,7 @@ func Run(cfg Config) (int, error) {
 	}
 	defer os.RemoveAll(filepath.Dir(t.loader))
 	defer t.window.remove()
+	defer makePlaces(t.paths.Placeholders())()
 	hold := make(chan os.Signal, 1) // nobody reads it
 	signal.Notify(hold, slices.DeleteFunc(held, signal.Ignored)...)
 	defer signal.Stop(hold)
