@@ -12,11 +12,19 @@ type Config struct {
 	Cwd   string // guest path; "/" when it is not there
 	Argv  []string
 	Env   []string
+	// IDs, when not nil, are the ids that the guest believes to have.
+	IDs *IDs
+	// Kernel, when not empty, is what uname says: a release, or the fields that
+	// proot's -k takes.
+	Kernel string
 	// KillOnExit ends the guest with its first process.
 	KillOnExit bool
 	// Stats, when not nil, counts stops by call.
 	Stats *Stats
 }
+
+// IDs are those of a guest.
+type IDs struct{ UID, GID uint32 }
 
 // Stats counts stops.
 type Stats struct {
