@@ -6,6 +6,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -47,17 +48,17 @@ func TestStops(t *testing.T) {
 	m.Run(t, rigtest.Options{Files: map[string]string{relay: rigtest.Build(t, "cmd/svcrelay")}}, "true")
 	count := func(loops int) map[string]int {
 		text := fmt.Sprintf("import os\nfor i in range(%d): os.getppid(); os.access('/etc', 0); os.close(os.open('/etc', 0)); os.lstat('/etc')", loops)
-		argv := slices.Insert(under("/usr/bin/python3", "-BSI", "-c", text), 2, "--stats")
+		argv := slices.Insert(under("/usr/bin/python3", "-BSI", "-c", text), 2, "--stats=json")
 		got := m.Run(t, rigtest.Options{Timeout: limit}, argv...)
-		stops := map[string]int{}
-		for _, line := range strings.Split(got.Stderr, "\n") {
-			var name string
-			var n int
-			if _, err := fmt.Sscanf(strings.TrimSuffix(line, ","), "%s %d", &name, &n); err == nil {
-				stops[name] = n
-			}
+		var stats struct {
+			Calls map[string]int
+			Ends  int
 		}
-		return stops
+		if err := json.Unmarshal([]byte(got.Stderr), &stats); err != nil {
+			t.Fatalf("%v: %s", err, got.Stderr)
+		}
+		stats.Calls["ends"] = stats.Ends
+		return stats.Calls
 	}
 	few, many := count(10), count(110)
 	delete(many, "brk") // the heap's, which grows as it likes

@@ -328,8 +328,8 @@ for s in INT INT TERM QUIT HUP USR1 USR2; do kill -$s -$!; sleep 0.3; done; wait
 			"int\nint\nterm\nquit\nhup\nusr1\n5\n"},
 		{"a signal that the guest dies of",
 			`set -m; run sh -c "echo >/tmp/guest/up; sleep 60; :" & until_file /tmp/guest/up
-kill -TERM -$!; wait $!; echo $?; guests; ls -d /tmp/svcrelay-* 2>/dev/null`, "143\n0\n"},
-		{"a program that is not there", `(run /none) 2>/dev/null; echo $?; (run none) 2>/dev/null; echo $?; ls -d /tmp/svcrelay-* 2>/dev/null`, "127\n1\n"},
+kill -TERM -$!; wait $!; echo $?; guests; ls -d /tmp/svcrelay-*/ 2>/dev/null`, "143\n0\n"},
+		{"a program that is not there", `(run /none) 2>/dev/null; echo $?; (run none) 2>/dev/null; echo $?; ls -d /tmp/svcrelay-*/ 2>/dev/null`, "1\n1\n"},
 		{"places for binds that the root does not have",
 			`echo text >/tmp/guest/file; (run -b /tmp/guest:/none/deep/dir -b /tmp/guest/file:/none/file sh -c 'ls -d /none /none/*; ls /none/deep; cat /none/file /none/deep/dir/file')
 ls -d /r/trixie/none 2>&1 | grep -c none/; ls /r/trixie | grep -c none`, "/none\n/none/deep\n/none/file\ndir\ntext\ntext\n0\n0\n"},

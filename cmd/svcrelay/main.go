@@ -15,8 +15,8 @@ import (
 	"svcrelay/runtime/tracer"
 )
 
-// statusNotRun is what a shell returns for a program that cannot be run.
-const statusNotRun = 127
+// statusNotRun is that of a guest that did not start.
+const statusNotRun = 1
 
 // firstProcess tells that this is to become the first process of a guest. It is
 // traced by thread, and only before main is it sure which thread it runs on.
@@ -30,12 +30,14 @@ func init() {
 
 func main() {
 	if firstProcess {
-		fmt.Fprintf(os.Stderr, "svcrelay: %v\n", tracer.First(os.Args[2]))
+		if err := tracer.First(os.Args[2]); err != nil {
+			fmt.Fprintf(os.Stderr, "svcrelay: %v\n", err)
+		}
 		os.Exit(statusNotRun)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), heard(os.Interrupt, syscall.SIGTERM)...)
 	context.AfterFunc(ctx, stop) // the next signal kills, should the first not be heard
-	os.Exit(command.Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(command.Run(ctx, command.Words(os.Args), os.Stdout, os.Stderr))
 }
 
 // heard is those of the signals that whoever started us did not turn off: a

@@ -9,7 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"svcrelay": main})
+	testscript.Main(m, map[string]func(){"svcrelay": main, "proot": main})
 }
 
 // TestScript runs the command as a user would. $FIXTURES holds small images; see

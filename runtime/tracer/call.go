@@ -20,9 +20,7 @@ func (t *Tracer) call(tk *task) {
 		return // it was killed meanwhile
 	}
 	nr := int(int32(t.regs.X[8]))
-	if t.cfg.Stats != nil && nr >= 0 && nr < len(t.cfg.Stats.Calls) {
-		t.cfg.Stats.Calls[nr]++
-	}
+	t.stats.call(nr)
 	if nr < 0 || nr >= len(handlers) {
 		t.fail(tk, syscall.ENOSYS)
 		return
@@ -103,6 +101,9 @@ func (t *Tracer) resolve(tk *task, nr, i int, pins bool) (empty bool, e syscall.
 	}
 	if e = t.find(tk, nr, i, base, name, pins); e == 0 && t.isWindow(t.found[i].Host) {
 		e = syscall.ENOENT
+	}
+	if t.cfg.Verbose >= Translations {
+		t.sayPath(tk, nr, i, name, e)
 	}
 	return false, e
 }
@@ -253,13 +254,11 @@ func (t *Tracer) letMake(tk *task, nr int) {
 // kernel would have left them.
 func (t *Tracer) callExit(tk *task) {
 	end := tk.end
-	if tk.exec != nil { // it failed
-		removeCopy(&tk.exec.copy)
+	if tk.exec != nil {
+		t.execFailed(tk)
 	}
 	tk.exec, tk.end = nil, nil
-	if t.cfg.Stats != nil {
-		t.cfg.Stats.Exits++
-	}
+	t.stats.end()
 	if end != nil {
 		end(t, tk)
 	}

@@ -86,9 +86,6 @@ func (t *Tracer) executed(tk *task) {
 	tk.exec, tk.restore, tk.end = nil, false, nil
 	t.unsay(tk)
 	tk.proc.window, tk.proc.fresh = false, false
-	if t.cfg.Stats != nil {
-		t.cfg.Stats.Execs++
-	}
 	switch {
 	case ex == nil && tk.proc.exe == "":
 		// The end of the exec that made this program the first process.
@@ -132,6 +129,7 @@ func (t *Tracer) load(tk *task, ex *execution) bool {
 		return false
 	}
 	tk.proc.exe, tk.proc.copy, tk.proc.fresh = ex.exe, ex.copy, t.window.mem != nil
+	t.countExec(tk.proc)
 	return true
 }
 

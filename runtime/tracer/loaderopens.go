@@ -10,13 +10,27 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"svcrelay/runtime/guestfs"
 	"svcrelay/runtime/sysno"
 )
 
-// temp is the folder for the tracer's own files.
-func (t *Tracer) temp() string { return os.TempDir() }
+// temp is the folder for the tracer's own files: its true path, since the guest
+// opens them without following a symlink.
+func (t *Tracer) temp() string {
+	dir := t.cfg.Temp
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	if real, err := filepath.Abs(dir); err == nil {
+		dir = real
+	}
+	return dir
+}
 
 // loaderOpens takes the first opens of a program that was just loaded: nothing of
 // the guest's has run in it yet.

@@ -22,6 +22,7 @@ const wall = 0x40000000 | 0x20000000
 // A Tracer traces one guest.
 type Tracer struct {
 	cfg   Config
+	stats *Stats // that of cfg, once the guest runs
 	books *books
 	first int // the process whose status is the guest's
 	// status of the first process once it is gone.
@@ -36,7 +37,10 @@ type Tracer struct {
 	noInfo   bool // the kernel has no PTRACE_GET_SYSCALL_INFO
 	anchors  []anchor
 	window   window
-	loader   string // host path of the exec loader, alone in its folder
+	loader   string // host path of the exec loader
+	// loaderErr tells that the guest did not start because of it.
+	loaderErr   error
+	closeLoader func()
 
 	stand  stand
 	shown  shown
@@ -87,6 +91,9 @@ func (t *Tracer) stop(tid int, ws syscall.WaitStatus) {
 		t.stoppedEarly(tid)
 		return
 	}
+	if tk.proc != nil {
+		tk.proc.count.stop()
+	}
 	switch kind {
 	case stopSeccomp:
 		t.call(tk)
@@ -127,6 +134,9 @@ func (t *Tracer) exited(tid int, tk *task, ws syscall.WaitStatus) {
 	}
 	if t.early > 0 {
 		t.adopt(tk)
+	}
+	if tk.proc != nil && tk.proc.tasks == 1 {
+		t.stats.died(tk.proc.count)
 	}
 	t.books.drop(tk)
 }

@@ -10,38 +10,32 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 
-	"svcrelay/runtime/blob"
 	"svcrelay/runtime/guestfs"
 	"svcrelay/runtime/policy"
 )
-
-// firstPlan is what the first process is told.
-type firstPlan struct {
-	Filter policy.Program
-	Path   string // of the program, in the guest
-	Argv   []string
-	Env    []string
-	Dir    string // host path of the working directory
-}
 
 // memoryLimit is what the tracer's heap grows to before it is collected. Stops
 // allocate nothing, an exec some ten thousand bytes.
 const memoryLimit = 48 << 20
 
 // Run runs a guest and returns its exit status: that of its first process, or 128
-// and the number of the signal that ended it. It sets the runtime up for that: no
-// collection but at memoryLimit, and a second processor on a machine with one,
-// without which the runtime takes the thread's away at every stop.
+// and the number of the signal that ended it. An error tells that the guest did
+// not start. Of the descriptors that the caller was started with, the guest alone
+// has all but the standard error then: who waits for the end of one, waits for no
+// tracer.
+//
+// It sets the Go runtime up for a tracer: no collection but at memoryLimit, and a
+// second processor on a machine with one, without which the runtime takes the
+// thread's away at every stop.
 func Run(cfg Config) (int, error) {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(memoryLimit)
@@ -50,7 +44,7 @@ func Run(cfg Config) (int, error) {
 	if err := t.prepare(); err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(filepath.Dir(t.loader))
+	defer t.closeLoader()
 	defer t.window.remove()
 	defer makePlaces(t.paths.Placeholders())()
 	hold := make(chan os.Signal, 1) // nobody reads it
@@ -61,11 +55,8 @@ func Run(cfg Config) (int, error) {
 	go func() { // a thread of its own: it owns the guest
 		defer close(done)
 		runtime.LockOSThread()
-		if err = ownThread(); err != nil {
-			return
-		}
-		if err = t.start(); err == nil {
-			err = t.loop()
+		if err = ownThread(); err == nil {
+			err = t.run()
 		}
 	}()
 	<-done
@@ -90,10 +81,7 @@ func (t *Tracer) prepare() error {
 	if status, err := os.ReadFile("/proc/self/status"); err == nil {
 		t.filtered = statusField(status, "Seccomp:") != 0
 	}
-	fs := &hostFS{noOpenat2: t.filtered} // a policy may kill for it
-	var err error
-	t.paths, err = guestfs.New(guestfs.Config{Root: t.cfg.Root, Binds: t.cfg.Binds, FS: fs, Procs: (*procs)(t)})
-	if err != nil {
+	if err := t.bind(); err != nil {
 		return err
 	}
 	t.anchors = openAnchors(t.paths.Hosts())
@@ -108,59 +96,87 @@ func (t *Tracer) prepare() error {
 	if t.filter, err = filter.Compile(); err != nil {
 		return err
 	}
-	t.loader, err = unpackLoader()
+	t.loader, t.closeLoader, err = findLoader(t.cfg.Loader, t.cfg.Temp)
 	return err
 }
 
-// unpackLoader writes the built-in loader to a folder of its own.
-func unpackLoader() (string, error) {
-	dir, err := os.MkdirTemp("", "svcrelay-")
-	if err != nil {
-		return "", fmt.Errorf("unpack the exec loader: %w", err)
+// bind makes the resolver, without the binds that cannot be used: launchers name
+// what some devices do not have.
+func (t *Tracer) bind() error {
+	c := guestfs.Config{
+		Root: t.cfg.Root, Binds: slices.Clone(t.cfg.Binds),
+		FS:    &hostFS{noOpenat2: t.filtered}, // a policy may kill for it
+		Procs: (*procs)(t),
 	}
-	name := filepath.Join(dir, "loader")
-	if err := os.WriteFile(name, blob.Loader, 0o500); err != nil {
-		return "", errors.Join(fmt.Errorf("unpack the exec loader: %w", err), os.RemoveAll(dir))
+	for {
+		var err error
+		t.paths, err = guestfs.New(c)
+		var bad *guestfs.BindError
+		if !errors.As(err, &bad) {
+			return err
+		}
+		t.cfg.say(Warnings, bad)
+		c.Binds = slices.Delete(c.Binds, bad.Index, bad.Index+1)
 	}
-	return name, nil
 }
 
-// start makes the first process and seizes it before it goes on.
-func (t *Tracer) start() error {
+// run starts the guest and follows it to its end.
+func (t *Tracer) run() error {
 	plan, err := t.firstPlan()
 	if err != nil {
 		return err
 	}
-	r, w, err := os.Pipe()
+	failure, err := t.start(plan)
 	if err != nil {
-		return fmt.Errorf("start the guest: %w", err)
+		return err
 	}
-	defer w.Close()
-	// The plan keeps its number: any that we chose may be one of the guest's.
-	planFD := r.Fd()
-	syscall.Syscall(syscall.SYS_FCNTL, planFD, syscall.F_SETFD, 0)
-	p, err := os.StartProcess("/proc/self/exe", []string{"svcrelay", FirstArg, strconv.Itoa(int(planFD))}, &os.ProcAttr{
-		Env: t.cfg.Env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
-	})
-	r.Close()
+	defer failure.Close()
+	if err := t.loop(); err != nil {
+		return err
+	}
+	if t.loaderErr != nil {
+		return t.loaderErr
+	}
+	if text, _ := io.ReadAll(failure); len(text) > 0 {
+		return errors.New(string(text))
+	}
+	return nil
+}
+
+// start makes the first process and seizes it before it goes on. What the process
+// writes into the file that is returned is why it did not become the guest.
+func (t *Tracer) start(plan firstPlan) (*os.File, error) {
+	ours, theirs, err := socketPair()
 	if err != nil {
-		return fmt.Errorf("start the guest: %w", err)
+		return nil, fmt.Errorf("start the guest: %w", err)
+	}
+	// Their end keeps its number: any that we chose may be one of the guest's.
+	fd := theirs.Fd()
+	syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_SETFD, 0)
+	p, err := os.StartProcess("/proc/self/exe", []string{"svcrelay", FirstArg, strconv.Itoa(int(fd))}, &os.ProcAttr{
+		// The signals by which the runtime preempts would be pending in the guest.
+		Env: []string{"GODEBUG=asyncpreemptoff=1"}, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
+	})
+	theirs.Close()
+	if err != nil {
+		return nil, fmt.Errorf("start the guest: %w", err)
 	}
 	t.first = p.Pid
 	if err := seize(p.Pid); err != nil {
 		p.Kill()
-		return fmt.Errorf("trace the guest: %w%s", err, tracerHint())
+		return nil, fmt.Errorf("trace the guest: ptrace is refused: %w%s", err, refusal())
 	}
 	proc := t.books.addProcess(p.Pid, nil)
 	t.books.addTask(p.Pid, proc)
-	if err := gob.NewEncoder(w).Encode(plan); err != nil {
-		return fmt.Errorf("start the guest: %w", err)
+	if err := gob.NewEncoder(ours).Encode(plan); err != nil {
+		return nil, fmt.Errorf("start the guest: %w", err)
 	}
-	return p.Release()
+	giveUpInherited()
+	return ours, p.Release()
 }
 
-// tracerHint tells who traces this process already, if anybody.
-func tracerHint() string {
+// refusal tells why ptrace is refused, where that can be known.
+func refusal() string {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return ""
@@ -168,52 +184,40 @@ func tracerHint() string {
 	if pid := statusField(status, "TracerPid:"); pid != 0 {
 		return fmt.Sprintf(" (this process is itself traced, by TracerPid %d)", pid)
 	}
+	if scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); err == nil && scope[0] > '1' {
+		return fmt.Sprintf(" (kernel.yama.ptrace_scope is %c)", scope[0])
+	}
 	return ""
 }
 
-func (t *Tracer) firstPlan() (firstPlan, error) {
-	program, err := t.findProgram(t.cfg.Argv[0])
-	if err != nil {
-		return firstPlan{}, err
+// say tells something of a level.
+func (c *Config) say(l Level, what error) {
+	if l <= c.Verbose && c.Say != nil {
+		c.Say(l, what)
 	}
-	plan := firstPlan{Filter: t.filter, Path: program, Argv: t.cfg.Argv, Env: t.cfg.Env}
-	var dir guestfs.Result
-	if errno := t.paths.Resolve(&dir, guestfs.Caller{}, guestfs.Base{}, []byte(t.cfg.Cwd), guestfs.Follow); errno == 0 {
-		plan.Dir = string(dir.Host)
-	}
-	if fi, err := os.Stat(plan.Dir); err != nil || !fi.IsDir() {
-		if errno := t.paths.Resolve(&dir, guestfs.Caller{}, guestfs.Base{}, []byte("/"), guestfs.Follow); errno != 0 {
-			return plan, fmt.Errorf("root: %w", errno)
-		}
-		plan.Dir = string(dir.Host)
-	}
-	return plan, nil
 }
 
-// findProgram looks a program up in the guest's PATH, as a shell would.
-func (t *Tracer) findProgram(name string) (string, error) {
-	if strings.Contains(name, "/") {
-		return name, nil
+// execFailed cleans up after an exec that the kernel refused, and looks whether the
+// guest cannot start because of the loader: it is the only file that the kernel was
+// asked to run.
+func (t *Tracer) execFailed(tk *task) {
+	removeCopy(&tk.exec.copy)
+	if tk.tid != t.first || tk.proc.exe != "" || t.regs.getCall(tk.tid) != nil {
+		return
 	}
-	for _, dir := range filepath.SplitList(envOf(t.cfg.Env, "PATH", "/bin:/usr/bin:/sbin:/usr/sbin")) {
-		file := dir + "/" + name
-		var found guestfs.Result
-		if t.paths.Resolve(&found, guestfs.Caller{}, guestfs.Base{}, []byte(file), guestfs.Follow) != 0 {
-			continue
-		}
-		if fi, err := os.Stat(string(found.Host)); err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0 {
-			return file, nil
-		}
+	switch e := syscall.Errno(-t.regs.X[0]); e {
+	case syscall.E2BIG, syscall.ENOMEM, syscall.EFAULT:
+	default:
+		t.loaderErr = fmt.Errorf("exec loader %s: %w: files there may not be run (PROOT_LOADER or PROOT_TMP_DIR names another place)", t.loader, e)
 	}
-	return "", fmt.Errorf("%s: not found in the guest's PATH", name)
 }
 
-// envOf returns the value of a variable, or a default.
-func envOf(env []string, name, none string) string {
-	for _, v := range env {
-		if value, ok := strings.CutPrefix(v, name+"="); ok {
-			return value
-		}
+// countExec counts an exec. With the first one counting begins: what the first
+// process did before was ours.
+func (t *Tracer) countExec(p *process) {
+	if t.stats == nil {
+		t.stats = t.cfg.Stats
+		p.count = t.stats.born(p.tgid, p.exe)
 	}
-	return none
+	t.stats.exec(p.count, p.exe)
 }

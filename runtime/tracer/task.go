@@ -10,6 +10,7 @@ type process struct {
 	tgid  int
 	tasks int    // alive
 	exe   string // guest path of the program it runs
+	count *counter
 	next  *process
 
 	fresh  bool   // its program was just loaded and opens the window next

@@ -48,12 +48,11 @@ func (t *Tracer) born(parent *task, tid int) {
 
 // book makes a new task one of a process, that of its parent or a new one.
 func (t *Tracer) book(tk *task, tgid int, parent *process) {
-	if t.cfg.Stats != nil {
-		t.cfg.Stats.Tasks++
-	}
+	t.stats.task()
 	tk.proc = parent
 	if tgid != parent.tgid {
 		tk.proc = t.books.addProcess(tgid, parent)
+		tk.proc.count = t.stats.born(tgid, parent.exe)
 	}
 	tk.proc.tasks++
 	if t.ending() {
@@ -137,9 +136,7 @@ const sysSeccomp = 1
 // the tracer is answered, every other signal goes on: also the SIGSYS of a filter
 // of the guest's own, which has a number of its own in it where policies have 0.
 func (t *Tracer) deliver(tk *task, sig syscall.Signal) {
-	if t.cfg.Stats != nil {
-		t.cfg.Stats.Signals++
-	}
+	t.stats.signal()
 	if sig == syscall.SIGSYS {
 		var info sigInfo
 		if t.filtered && getSigInfo(tk.tid, &info) == nil && info.Code == sysSeccomp && info.Errno == 0 {

@@ -14,14 +14,6 @@ import (
 	"svcrelay/runtime/sysno"
 )
 
-// sigaction is the kernel's struct of arm64, for rt_sigaction.
-type sigaction struct {
-	handler  uintptr // 0: SIG_DFL
-	flags    uint64
-	restorer uintptr
-	mask     uint64
-}
-
 const (
 	saNoCldStop = 1
 	cloneFS     = 0x200

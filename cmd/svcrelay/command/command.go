@@ -65,13 +65,17 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // printLine prints what there is to say as one line, whatever names are in it.
 func printLine(w io.Writer, text any) {
-	line := strings.Map(func(r rune) rune {
+	fmt.Fprintf(w, "svcrelay: %s\n", printable(fmt.Sprint(text)))
+}
+
+// printable puts a question mark for whatever would break a line or a terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
 		if strconv.IsPrint(r) {
 			return r
 		}
 		return '?'
-	}, fmt.Sprint(text))
-	fmt.Fprintf(w, "svcrelay: %s\n", line)
+	}, text)
 }
 
 // New returns the command tree.
