@@ -29,6 +29,7 @@ type Tracer struct {
 	status syscall.WaitStatus
 	gone   bool
 	early  int // tasks that stopped before their parent told of them
+	stops  int // so far; it may overflow
 
 	paths    *guestfs.Resolver
 	filter   policy.Program
@@ -66,7 +67,7 @@ func (t *Tracer) loop() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for {
-		tid, ws, err := wait(wall)
+		tid, ws, err := t.next()
 		switch {
 		case errors.Is(err, syscall.EINTR):
 			continue

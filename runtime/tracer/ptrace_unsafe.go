@@ -112,10 +112,10 @@ func getSigInfo(tid int, info *sigInfo) error {
 	return ptrace(ptraceGetSigInfo, tid, 0, uintptr(unsafe.Pointer(info)))
 }
 
-// wait waits for any task of this thread.
-func wait(options int) (tid int, ws syscall.WaitStatus, err error) {
+// wait waits for a task of this thread, or for any with -1.
+func wait(which, options int) (tid int, ws syscall.WaitStatus, err error) {
 	var status int32
-	r, _, e := syscall.Syscall6(syscall.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&status)), uintptr(options), 0, 0, 0)
+	r, _, e := syscall.Syscall6(syscall.SYS_WAIT4, uintptr(which), uintptr(unsafe.Pointer(&status)), uintptr(options), 0, 0, 0)
 	if e != 0 {
 		return 0, 0, e
 	}

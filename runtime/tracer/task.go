@@ -36,6 +36,8 @@ type task struct {
 	said  bool  // the slot is taken
 	early bool  // it stopped before its parent told of it
 	next  *task
+	// The tasks before and after it in turn.
+	before, after *task
 }
 
 // books is all tasks by thread id.
@@ -43,6 +45,7 @@ type books struct {
 	byTid     map[int]*task
 	freeTasks *task
 	freeProcs *process
+	turn      *task // whose turn is next
 }
 
 func newBooks() *books { return &books{byTid: make(map[int]*task, 1024)} }
@@ -61,6 +64,7 @@ func (b *books) addTask(tid int, p *process) *task {
 		p.tasks++
 	}
 	b.byTid[tid] = t
+	b.enlist(t)
 	return t
 }
 
@@ -83,6 +87,7 @@ func (b *books) addProcess(tgid int, parent *process) *process {
 // drop forgets a thread that is gone.
 func (b *books) drop(t *task) {
 	delete(b.byTid, t.tid)
+	b.delist(t)
 	if p := t.proc; p != nil {
 		if p.tasks--; p.tasks == 0 {
 			removeCopy(&p.copy)
