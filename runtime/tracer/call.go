@@ -47,7 +47,7 @@ func (t *Tracer) pathCall(tk *task, nr int) {
 	if t.loaderOpens(tk, nr) {
 		return
 	}
-	if spec.unknown(t.regs.X[:8]) {
+	if spec.unknown(nr, t.regs.X[:8]) {
 		t.fail(tk, syscall.EINVAL)
 		return
 	}

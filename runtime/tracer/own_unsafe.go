@@ -85,7 +85,7 @@ func (t *Tracer) makeCall(tk *task, nr int, own *ownCall, guest []uint64) int64 
 	for i := range int(pathCalls[nr].n) {
 		call = t.place(&args, nr, i)
 	}
-	if e := t.copyIn(tk, own, guest, &args); e != 0 {
+	if e := t.copyIn(tk, nr, own, guest, &args); e != 0 {
 		return -int64(e)
 	}
 	size := own.outRoom(guest)
@@ -157,10 +157,13 @@ func followed(nr int) int {
 }
 
 // copyIn reads what the call reads besides its paths.
-func (t *Tracer) copyIn(tk *task, own *ownCall, guest []uint64, args *[6]uintptr) syscall.Errno {
+func (t *Tracer) copyIn(tk *task, nr int, own *ownCall, guest []uint64, args *[6]uintptr) syscall.Errno {
 	if own.text >= 0 {
 		text, e := readPath(tk.tid, guest[own.text], &t.text)
-		if e != 0 {
+		switch {
+		case e == syscall.ENAMETOOLONG && nr != sysno.Symlinkat: // the name of an attribute
+			return syscall.ERANGE
+		case e != 0:
 			return e
 		}
 		t.text[len(text)] = 0
@@ -208,11 +211,9 @@ func (t *Tracer) copyOut(tk *task, own *ownCall, guest []uint64, n, size int) in
 // linkResult returns a link's text as the guest must see it. What a link of procfs
 // says is turned back, and read again for it: it may have been cut.
 func (t *Tracer) linkResult(tk *task, guest []uint64, n int, e syscall.Errno) int64 {
-	size := int(int32(guest[3]))
+	size := int(int32(guest[3])) // more than 0: see unknown
 	text := t.out[:max(n, 0)]
 	switch {
-	case size <= 0:
-		return -int64(syscall.EINVAL)
 	case t.pins[0].fd >= 0 && e == syscall.ENOENT: // no link: without a pin EINVAL
 		return -int64(syscall.EINVAL)
 	case t.pins[0].fd < 0:

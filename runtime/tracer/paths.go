@@ -110,9 +110,12 @@ func (p *pathCall) follows(i int, args []uint64) bool {
 	return !set
 }
 
-// unknown reports whether the call has a flag that the kernel refuses. It looks at
-// 32 bits, as the kernel does.
-func (p *pathCall) unknown(args []uint64) bool {
+// unknown reports whether the call has a flag, or readlink a length, that the
+// kernel refuses. It looks at 32 bits, as the kernel does.
+func (p *pathCall) unknown(nr int, args []uint64) bool {
+	if nr == sysno.Readlinkat {
+		return int32(args[3]) <= 0
+	}
 	return p.valid != 0 && uint32(args[p.flags])&^uint32(p.valid) != 0
 }
 

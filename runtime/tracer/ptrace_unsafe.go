@@ -133,6 +133,17 @@ func writeMemory(tid int, addr uint64, b []byte) int {
 }
 
 func moveMemory(call uintptr, tid int, addr uint64, b []byte) int {
+	if !reaches(tid, addr) {
+		return 0
+	}
+	n := moveOnce(call, tid, addr, b)
+	if n < len(b) && growStack(tid, addr+uint64(n)) {
+		n += moveOnce(call, tid, addr+uint64(n), b[n:])
+	}
+	return n
+}
+
+func moveOnce(call uintptr, tid int, addr uint64, b []byte) int {
 	if len(b) == 0 {
 		return 0
 	}
