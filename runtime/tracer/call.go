@@ -154,12 +154,19 @@ func (t *Tracer) find(tk *task, nr, i int, base guestfs.Base, name []byte, pins 
 	if asks && walk {
 		h |= guestfs.Walk
 	}
+	e := t.resolvePinned(tk, i, base, name, h, kind, pins)
+	if asks {
+		t.linked.note(in, found.Linked())
+	}
+	return e
+}
+
+// resolvePinned resolves a name for path i and, if asked to, pins it: again when a
+// symlink has come in between.
+func (t *Tracer) resolvePinned(tk *task, i int, base guestfs.Base, name []byte, h guestfs.Flags, kind pinKind, pins bool) syscall.Errno {
+	found := &t.found[i]
 	for range maxRaces {
-		e := t.paths.Resolve(found, tk.caller(), base, name, h)
-		if asks {
-			t.linked.note(in, found.Linked())
-		}
-		if e != 0 || !pins || inProc(found) {
+		if e := t.paths.Resolve(found, tk.caller(), base, name, h); e != 0 || !pins || inProc(found) {
 			return e
 		}
 		if e := t.pinPath(&t.pins[i], found, kind, h&guestfs.Follow != 0); e != syscall.ELOOP {

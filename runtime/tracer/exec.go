@@ -29,6 +29,7 @@ type execution struct {
 	plan   []byte
 	execfn string // the path given to execve
 	exe    string // guest path of the program
+	safe   bool   // the loader's path stood where the guest cannot write
 	copy   string // host path of a copy to load, of a program that has no name
 }
 
@@ -107,7 +108,8 @@ func (t *Tracer) openFirst(tk *task, nr int, p *program) syscall.Errno {
 	if nr == sysno.Execveat {
 		fd = int32(t.regs.X[0])
 	}
-	empty, e := t.resolve(tk, nr, 0, false)
+	empty, e := t.resolve(tk, nr, 0, t.pinning)
+	defer t.release()
 	if e != 0 {
 		return e
 	}
@@ -130,7 +132,15 @@ func (t *Tracer) openFirst(tk *task, nr int, p *program) syscall.Errno {
 			exe = text
 		}
 	}
-	return p.open(string(t.found[0].Host), string(exe))
+	return p.open(t.pinned(0), string(exe))
+}
+
+// pinned is how the tracer opens what path i resolved to.
+func (t *Tracer) pinned(i int) string {
+	if fd := t.pins[i].fd; fd >= 0 {
+		return "/proc/self/fd/" + strconv.Itoa(fd)
+	}
+	return string(t.found[i].Host)
 }
 
 func isSymlink(host []byte) bool {
@@ -215,14 +225,11 @@ func (t *Tracer) script(tk *task, p *program) (more bool, e syscall.Errno) {
 	p.args = s.Args(p.name, p.args)
 	p.name, p.fd, p.gone = s.Interp, -1, false
 	p.file.Close()
-	if e := t.resolveGuest(tk, &t.found[0], s.Interp); e != 0 {
-		return false, e
-	}
-	return true, p.open(string(t.found[0].Host), string(t.found[0].Guest))
+	return true, t.openGuest(tk, p, s.Interp)
 }
 
-// resolveGuest resolves a path that the tracer itself is given.
-func (t *Tracer) resolveGuest(tk *task, found *guestfs.Result, name string) syscall.Errno {
+// openGuest opens a program that another one names.
+func (t *Tracer) openGuest(tk *task, p *program, name string) syscall.Errno {
 	var base guestfs.Base
 	if name == "" || name[0] != '/' {
 		var e syscall.Errno
@@ -230,7 +237,11 @@ func (t *Tracer) resolveGuest(tk *task, found *guestfs.Result, name string) sysc
 			return e
 		}
 	}
-	return t.paths.Resolve(found, tk.caller(), base, []byte(name), guestfs.Follow)
+	defer t.release()
+	if e := t.resolvePinned(tk, 1, base, []byte(name), guestfs.Follow, pinFile, t.pinning); e != 0 {
+		return e
+	}
+	return p.open(t.pinned(1), string(t.found[1].Guest))
 }
 
 // plan reads the headers of the program and of its interpreter. comm is what the
@@ -248,11 +259,8 @@ func (t *Tracer) plan(tk *task, p *program, comm string) ([]byte, error) {
 	if image.Interp == "" {
 		return plan.Bytes()
 	}
-	if e := t.resolveGuest(tk, &t.found[1], image.Interp); e != 0 {
-		return nil, e
-	}
 	var interp program
-	if e := interp.open(string(t.found[1].Host), string(t.found[1].Guest)); e != 0 {
+	if e := t.openGuest(tk, &interp, image.Interp); e != 0 {
 		return nil, e
 	}
 	defer interp.file.Close()

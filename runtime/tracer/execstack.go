@@ -10,6 +10,8 @@ package tracer
 
 import (
 	"encoding/binary"
+	"os"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -38,6 +40,7 @@ func (t *Tracer) sendToLoader(tk *task, nr int, ex *execution, args []string, pa
 		return syscall.EFAULT
 	}
 	copy(mem, w.bytes)
+	ex.safe = mem != nil
 	t.regs.X[pathArg] = at
 	if args != nil {
 		t.regs.X[argvArg] = at + uint64(w.pointers)
@@ -115,6 +118,9 @@ func (t *Tracer) load(tk *task, ex *execution) bool {
 	if t.regs.get(tk.tid) != nil {
 		return true // killed: nothing to load
 	}
+	if !ex.safe && !t.runsLoader(tk.tid) {
+		return false // another thread has changed the path
+	}
 	sp := t.regs.SP
 	at, ok := findExecfn(tk.tid, sp)
 	if !ok {
@@ -131,6 +137,16 @@ func (t *Tracer) load(tk *task, ex *execution) bool {
 	tk.proc.exe, tk.proc.copy, tk.proc.fresh = ex.exe, ex.copy, t.window.mem != nil
 	t.countExec(tk.proc)
 	return true
+}
+
+// runsLoader reports whether the loader is what the kernel has started.
+func (t *Tracer) runsLoader(tid int) bool {
+	got, err := os.Stat("/proc/" + strconv.Itoa(tid) + "/exe")
+	if err != nil {
+		return false
+	}
+	want, err := os.Stat(t.loader)
+	return err == nil && os.SameFile(got, want)
 }
 
 // atExecfn is AT_EXECFN.
