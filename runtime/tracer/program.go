@@ -53,13 +53,14 @@ func (t *Tracer) firstPlan() (firstPlan, error) {
 
 // workingDir is where the guest starts.
 func (t *Tracer) workingDir() (guestfs.Result, error) {
-	dir, err := t.directory(t.cfg.Cwd)
-	if err == nil {
-		return dir, nil
+	root, err := t.directory("/")
+	if err != nil {
+		return root, fmt.Errorf("root %s: %w", t.cfg.Root, err)
 	}
-	t.cfg.say(Warnings, fmt.Errorf("working directory %s: %w in the guest, / instead", t.cfg.Cwd, err))
-	if dir, err = t.directory("/"); err != nil {
-		return dir, fmt.Errorf("rootfs %s: %w", t.cfg.Root, err)
+	dir, err := t.directory(t.cfg.Cwd)
+	if err != nil {
+		t.cfg.say(Warnings, fmt.Errorf("working directory %s: %w in the guest, / instead", t.cfg.Cwd, err))
+		return root, nil
 	}
 	return dir, nil
 }

@@ -58,8 +58,11 @@ func (s surrounding) lookup(name string) string {
 
 // absolute keeps .. and . as they are: a symlink may come before them.
 func (s surrounding) absolute(name string) string {
-	if path.IsAbs(name) {
+	switch {
+	case path.IsAbs(name):
 		return name
+	case name == "":
+		return s.dir
 	}
 	return s.dir + "/" + name
 }

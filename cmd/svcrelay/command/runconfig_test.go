@@ -47,7 +47,7 @@ func TestPlan(t *testing.T) {
 func TestPlanDefaults(t *testing.T) {
 	p, warnings := planned(t, "", "PROOT_LOADER=", "PROOT_TMP_DIR=")
 	want := tracer.Config{
-		Root: "/", Cwd: "/here/", Program: "/bin/sh", Argv: []string{"-sh"}, Env: []string{"PROOT_LOADER=", "PROOT_TMP_DIR="},
+		Root: "/", Cwd: "/here", Program: "/bin/sh", Argv: []string{"-sh"}, Env: []string{"PROOT_LOADER=", "PROOT_TMP_DIR="},
 	}
 	if diff := cmp.Diff(want, p.Config); diff != "" || warnings != nil || p.quietBinds {
 		t.Errorf("warnings %q, -want +got:\n%s", warnings, diff)

@@ -71,9 +71,7 @@ func printStatsJSON(w io.Writer, s tracer.Summary) {
 // called.
 func (f statsForm) printOnSignal(w io.Writer, s *tracer.Stats) (stop func()) {
 	asked, done, end := make(chan os.Signal, 1), make(chan bool), make(chan bool)
-	if !signal.Ignored(syscall.SIGUSR1) {
-		signal.Notify(asked, syscall.SIGUSR1)
-	}
+	signal.Notify(asked, syscall.SIGUSR1)
 	go func() {
 		defer close(done)
 		for {
