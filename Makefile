@@ -28,7 +28,7 @@ deps: ## install what the other targets need (Debian, as root or through sudo)
 	@.ci/ensure-go
 
 build: ## build the command into out/bin
-	go build -trimpath -o $(BIN) ./cmd/svcrelay
+	CGO_ENABLED=0 go build -trimpath -o $(BIN) ./cmd/svcrelay
 
 check: fmt-check vet staticcheck generated ## the fast checks: format, vet, staticcheck, generated files, unit tests
 	go test ./...
@@ -79,8 +79,10 @@ rig: ## fetch the kernels and guest roots of the test machine into .corpus/rig
 rig-test: rig ## run the tests that need the test machine
 	go test -tags rig -p 1 -timeout 30m ./...
 
-guest: rig ## a shell in a real Debian guest, on a real arm64 kernel
-	out/bin/rig shell --root forky
+guest: rig ## a shell in a real Debian guest under svcrelay run, on a real arm64 kernel
+	GOARCH=arm64 CGO_ENABLED=0 go build -trimpath -o out/arm64/svcrelay ./cmd/svcrelay
+	out/bin/rig shell --put out/arm64/svcrelay:/usr/bin/svcrelay -- \
+		/usr/bin/svcrelay run -r /r/forky -b /dev -b /proc -b /sys -w /root /bin/bash -l
 
 corpus-check: build corpus ## compare the coverage of every glibc in the corpus with the golden file
 	$(BIN) check .corpus/debs/*/libc6_*.deb .corpus/debs/*/musl_*.deb --golden $(GOLDEN)

@@ -78,7 +78,7 @@ PATH=/x:/p:/bin run -b p:/p -w / ls; PATH=/p:/bin run -b p:/p -w /etc cat hostna
 		{"what is not needed", `run -w / -l --sysvipc -L -H echo on 2>&1; run -v -1 -w / --link2symlink echo on 2>&1`,
 			"svcrelay: -l has no effect\nsvcrelay: --sysvipc has no effect\nsvcrelay: -L has no effect\nsvcrelay: -H has no effect\non\non\n"},
 		{"without seccomp", `PROOT_NO_SECCOMP=1 run -w / echo on 2>&1`, "svcrelay: PROOT_NO_SECCOMP has no effect: nothing but the filter stops a guest's calls\non\n"},
-		{"verbose", `run -v 1 -w / -i 5:6 -k 5.5 true 2>&1; PROOT_VERBOSE=2 run -w / cat /etc/os-release 2>&1 >/dev/null | grep -o 'openat /etc/os.*'`,
+		{"verbose", `run -v 1 -w / -i 5:6 -k 5.5 true 2>&1; PROOT_VERBOSE=2 run -w / cat /etc/os-release 2>&1 >/dev/null | grep -o 'openat /etc/os.*' | tail -1`,
 			"svcrelay: root /r/trixie\nsvcrelay: bind /proc at /proc\nsvcrelay: bind /dev at /dev\nsvcrelay: ids 5:6\nsvcrelay: kernel 5.5\nsvcrelay: command [\"true\"]\n" +
 				"svcrelay: program /usr/bin/true in /\nsvcrelay: exec loader /tmp/svcrelay-LOADER\nopenat /etc/os-release: /r/trixie/usr/lib/os-release\n"},
 		{"by proot's name", `/lib/app/libproot.so -r /r/trixie -b /proc -w /usr readlink /proc/self/cwd; cp /svcrelay proot; ./proot --rootfs=/r/trixie --cwd=/ echo on`,
@@ -139,6 +139,7 @@ os.execvp(sys.argv[2],sys.argv[2:])' $nr /svcrelay run -r /r/trixie -w / "$@"; }
 		{`strace -f -o /dev/null -e none /svcrelay run -r /r/trixie -w / true`, `trace the guest: ptrace is refused: operation not permitted \(this process is itself traced, by TracerPid \d+\)`},
 		{refuse + `refuse 117 true`, `trace the guest: ptrace is refused: operation not permitted`},
 		{refuse + `refuse 277 true`, `seccomp: the kernel, or a policy around, refuses the filter: operation not permitted`},
+		{`echo 3 >/proc/sys/kernel/yama/ptrace_scope; run true`, `trace the guest: ptrace is refused: operation not permitted \(kernel.yama.ptrace_scope is 3\)`}, // from here on
 		{`run -w / --nonsense true`, `unknown option --nonsense \(svcrelay run -h lists the options\)`},
 	} {
 		want := ""

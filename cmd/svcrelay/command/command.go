@@ -3,9 +3,10 @@
 //
 // It promises: exit status 0 when what was asked is done, 1 when something could
 // not be done (one line on standard error for each such thing, the rest done) or
-// a signal ended it, 2 when the command line is wrong; results on standard
-// output, sorted and equal for equal input; progress only on a terminal; and no
-// name out of a file that breaks a line or a terminal.
+// a signal ended it, 2 when the command line is wrong (but run has proot's
+// statuses, which are its guest's); results on standard output, sorted and equal
+// for equal input; progress only on a terminal; and no name out of a file that
+// breaks a line or a terminal.
 package command
 
 import (

@@ -72,5 +72,7 @@ type('\x03')
 type('tty <&0 >/dev/null && echo terminal; stty -a | grep -c isig\n')
 os.write(tty, b'exit 5\n')
 until('<hung up>')
-print(re.sub(r'\[\d\] \d+|\s*\(core dumped\)', '', seen))
+# Where the echo of a key comes in what the shell prints is not said.
+seen = re.sub(r'\^[CZ\\]|\s*\(core dumped\)', '', seen)
+print('\n'.join(line for line in seen.splitlines() if line))
 print('status', os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
