@@ -29,9 +29,6 @@ func findLoader(given, temp string) (name string, done func(), err error) {
 		name, err = checkLoader(given)
 		return name, func() {}, err
 	}
-	if temp == "" {
-		temp = os.TempDir()
-	}
 	if temp, err = filepath.Abs(temp); err == nil {
 		name, done, err = unpackLoader(temp, blob.Loader)
 	}

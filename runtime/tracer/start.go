@@ -81,8 +81,12 @@ func (t *Tracer) prepare() error {
 	if status, err := os.ReadFile("/proc/self/status"); err == nil {
 		t.filtered = statusField(status, "Seccomp:") != 0
 	}
-	if err := t.bind(); err != nil {
+	err := t.bind()
+	if err != nil {
 		return err
+	}
+	if t.loader, t.closeLoader, err = findLoader(t.cfg.Loader, t.temp()); err != nil {
+		return err // before there is a window to remove
 	}
 	t.anchors = openAnchors(t.paths.Hosts())
 	t.pins[0].fd, t.pins[1].fd = -1, -1
@@ -93,10 +97,7 @@ func (t *Tracer) prepare() error {
 	if err != nil {
 		return err
 	}
-	if t.filter, err = filter.Compile(); err != nil {
-		return err
-	}
-	t.loader, t.closeLoader, err = findLoader(t.cfg.Loader, t.cfg.Temp)
+	t.filter, err = filter.Compile()
 	return err
 }
 

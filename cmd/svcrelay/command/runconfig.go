@@ -80,8 +80,7 @@ func (o *runOptions) plan(s surrounding, exists func(string) bool) runPlan {
 	p := runPlan{
 		Config: tracer.Config{
 			Root: s.absolute(o.root), Cwd: s.absolute(o.cwd), Argv: o.argv, Env: s.env,
-			Temp: s.lookup("PROOT_TMP_DIR"), IDs: o.ids, Kernel: o.kernel, KillOnExit: o.killOnExit,
-			Verbose: o.verbose,
+			IDs: o.ids, Kernel: o.kernel, KillOnExit: o.killOnExit, Verbose: o.verbose,
 		},
 		quietBinds: s.lookup("PROOT_IGNORE_MISSING_BINDINGS") != "",
 	}
@@ -90,6 +89,9 @@ func (o *runOptions) plan(s surrounding, exists func(string) bool) runPlan {
 	}
 	if loader := s.lookup("PROOT_LOADER"); loader != "" {
 		p.Loader = s.absolute(loader)
+	}
+	if temp := s.lookup("PROOT_TMP_DIR"); temp != "" {
+		p.Temp = s.absolute(temp)
 	}
 	if len(o.argv) == 0 {
 		p.Program, p.Argv = "/bin/sh", []string{"-sh"}

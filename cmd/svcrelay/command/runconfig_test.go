@@ -32,12 +32,12 @@ func planned(t *testing.T, line string, env ...string) (runPlan, []string) {
 
 func TestPlan(t *testing.T) {
 	p, warnings := planned(t, "-r root -w .. -b /a:b! -b ./c -0 -k 5 --kill-on-exit -v 1 ls -l",
-		"PROOT_LOADER=lib/loader", "PROOT_TMP_DIR=/t", "PROOT_VERBOSE=-1", "X=1")
+		"PROOT_LOADER=lib/loader", "PROOT_TMP_DIR=t", "PROOT_VERBOSE=-1", "X=1")
 	want := tracer.Config{
 		Root: "/here/root", Cwd: "/here/..", Argv: []string{"ls", "-l"},
 		Binds:  []guestfs.Bind{{Host: "/a", Guest: "/here/b", Literal: true}, {Host: "/here/./c", Guest: "/here/./c"}},
-		Env:    []string{"PROOT_LOADER=lib/loader", "PROOT_TMP_DIR=/t", "PROOT_VERBOSE=-1", "X=1"},
-		Loader: "/here/lib/loader", Temp: "/t", IDs: &tracer.IDs{}, Kernel: "5", KillOnExit: true, Verbose: tracer.Settings,
+		Env:    []string{"PROOT_LOADER=lib/loader", "PROOT_TMP_DIR=t", "PROOT_VERBOSE=-1", "X=1"},
+		Loader: "/here/lib/loader", Temp: "/here/t", IDs: &tracer.IDs{}, Kernel: "5", KillOnExit: true, Verbose: tracer.Settings,
 	}
 	if diff := cmp.Diff(want, p.Config); diff != "" || warnings != nil {
 		t.Errorf("warnings %q, -want +got:\n%s", warnings, diff)
