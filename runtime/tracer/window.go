@@ -29,7 +29,8 @@ const (
 // guest's stack.
 type window struct {
 	mem  []byte
-	file string // on the host
+	file string   // on the host
+	open *os.File // its lock tells that the tracer lives; a collection would close it
 	free [slots]uint8
 	n    int // how many of free are
 }
@@ -46,7 +47,6 @@ func openWindow(dir string) (w window, err error) {
 	if err != nil {
 		return w, fmt.Errorf("window: %w", err)
 	}
-	// The descriptor stays open: its lock tells that the tracer lives.
 	if err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH); err == nil {
 		// Room on the disk now, or a full one kills the tracer with SIGBUS later.
 		err = syscall.Fallocate(int(f.Fd()), 0, 0, abi.WindowSize)
@@ -59,7 +59,7 @@ func openWindow(dir string) (w window, err error) {
 		f.Close()
 		return window{}, fmt.Errorf("window: %w", err)
 	}
-	w.file, w.n = f.Name(), slots
+	w.file, w.open, w.n = f.Name(), f, slots
 	for i := range w.free {
 		w.free[i] = uint8(slots - 1 - i)
 	}
