@@ -57,7 +57,7 @@ func (t *Tracer) pathCall(tk *task, nr int) {
 		empty, e := t.resolve(tk, nr, i, pins)
 		switch {
 		case e != 0:
-			t.fail(tk, e)
+			t.failPath(tk, nr, i, e)
 			return
 		case empty && i == int(spec.n)-1: // nothing to translate; a second path is never empty
 			cont(tk.tid, 0)
@@ -165,6 +165,9 @@ func (t *Tracer) find(tk *task, nr, i int, base guestfs.Base, name []byte, pins 
 // symlink has come in between.
 func (t *Tracer) resolvePinned(tk *task, i int, base guestfs.Base, name []byte, h guestfs.Flags, kind pinKind, pins bool) syscall.Errno {
 	found := &t.found[i]
+	if e := t.baseError(&base); e != 0 {
+		return e
+	}
 	for range maxRaces {
 		if e := t.paths.Resolve(found, tk.caller(), base, name, h); e != 0 || !pins || inProc(found) {
 			return e

@@ -59,6 +59,7 @@ type Tracer struct {
 	linkOut  []byte
 	text     [pathMax]byte
 	in, out  [maxOwn]byte
+	xattr    xattrArgs
 }
 
 // loop runs until no task is left. The books do not tell: a task whose parent

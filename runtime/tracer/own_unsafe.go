@@ -66,6 +66,12 @@ var ownCalls = [sysno.Max + 1]ownCall{
 	sysno.Llistxattr:   own(pinLink).fillsUpTo(1, 2),
 	sysno.Removexattr:  own(pinLink).string(1),
 	sysno.Lremovexattr: own(pinLink).string(1),
+
+	// With AT_EMPTY_PATH these take no descriptor that was opened with O_PATH.
+	sysno.Setxattrat:    {pin: pinLink},
+	sysno.Getxattrat:    {pin: pinLink},
+	sysno.Listxattrat:   own(pinLink).fillsUpTo(3, 4),
+	sysno.Removexattrat: own(pinLink).string(3),
 }
 
 // maxOwn is the largest buffer of an own call: XATTR_SIZE_MAX.

@@ -93,7 +93,7 @@ func (t *Tracer) prepare() error {
 	t.pinning = t.probePins()
 	// Without a window the guest's kernel reads from the guest's stack.
 	t.window, _ = openWindow(t.temp())
-	filter, err := policy.Guest(policy.Options{Window: t.window.mem != nil})
+	filter, err := policy.Guest(policy.Options{Window: t.window.mem != nil, Blocked: t.lacking()})
 	if err != nil {
 		return err
 	}

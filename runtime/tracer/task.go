@@ -5,6 +5,8 @@
 
 package tracer
 
+import "syscall"
+
 // A process is what the threads of a group share.
 type process struct {
 	tgid  int
@@ -30,7 +32,10 @@ type task struct {
 	exec    *execution
 	// end is called at the exit of the call that it is in, before the registers
 	// are put back.
-	end   func(*Tracer, *task)
+	end func(*Tracer, *task)
+	// pathError is the path's error, while the kernel is asked for an earlier one.
+	pathError syscall.Errno
+
 	moves bool  // it is in a call that may change a working directory
 	slot  uint8 // of the window, less one
 	said  bool  // the slot is taken
