@@ -67,6 +67,10 @@ func (t *Tracer) pathCall(tk *task, nr int) {
 			own = &ownCalls[sysno.Openat] // the guest's to make
 		}
 	}
+	if e := t.mountError(tk, nr); e != 0 {
+		t.fail(tk, e)
+		return
+	}
 	if own.is {
 		t.finish(tk, t.makeCall(tk, nr, own, t.regs.X[:8]))
 		return

@@ -135,7 +135,7 @@ func (t *Tracer) place(args *[6]uintptr, nr, i int) int {
 		args[spec.flags] &^= atSymlinkNofollow // the link leads to the file itself
 	case p.kind == pinLink:
 		return followed(nr)
-	case p.kind == pinParent && nr == sysno.Linkat:
+	case p.kind == pinParent && nr == sysno.Linkat && i == 0:
 		args[spec.flags] &^= atSymlinkFollow // followed already
 	case p.kind == pinFile && nr == sysno.Faccessat:
 		args[3] = atEmptyPath

@@ -43,8 +43,6 @@ const (
 // openHow is struct open_how.
 type openHow struct{ Flags, Mode, Resolve uint64 }
 
-const resolveNoSymlinks = 4
-
 // An anchor is a bind's host side, kept open from the start.
 type anchor struct {
 	fd   int
