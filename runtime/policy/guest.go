@@ -100,7 +100,8 @@ func (o Options) exits(c sysno.Call) bool {
 	switch c.Nr {
 	case sysno.Readlinkat, sysno.Getcwd, sysno.Statfs, sysno.Recvmsg, sysno.Recvmmsg, sysno.Linkat, sysno.Ioctl:
 		return true
-	case sysno.Fchmod, sysno.Fchmodat, sysno.Fchmodat2, sysno.Fchown, sysno.Fchownat, sysno.Capset, sysno.Getsockopt:
+	case sysno.Fchmod, sysno.Fchmodat, sysno.Fchmodat2, sysno.Fchown, sysno.Fchownat, sysno.Capset, sysno.Getsockopt,
+		sysno.Setxattr, sysno.Lsetxattr, sysno.Fsetxattr, sysno.Socket:
 		return o.Ids
 	}
 	return c.Index(sysno.ArgPeeraddr) >= 0 || o.Ids && c.Index(sysno.ArgStat) >= 0

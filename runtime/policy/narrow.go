@@ -28,6 +28,9 @@ const (
 	solSocket   = 1
 	soPeercred  = 17
 
+	afNetlink    = 16
+	netlinkAudit = 9
+
 	cloneUntraced = 0x0080_0000 // the child would have no tracer
 	cloneNew      = 0x7e02_0000 // namespaces: NEWNS and NEWCGROUP to NEWNET
 )
@@ -48,6 +51,8 @@ func (o Options) narrow(c sysno.Call, stop Rule) Rule {
 		return only(stop, Word(1, rlimitStack), Any(2, allBits))
 	case sysno.Getsockopt:
 		return only(stop, Word(1, solSocket), Word(2, soPeercred))
+	case sysno.Socket:
+		return only(stop, Word(0, afNetlink), Word(2, netlinkAudit))
 	case sysno.Sendto, sysno.Recvfrom:
 		return only(stop, Any(4, allBits))
 	case sysno.Clone: // the event that follows tells the tracer of the task

@@ -355,7 +355,7 @@
 	X(4, io_getevents, SR_CLASS_run, 0) \
 	X(5, setxattr, SR_CLASS_translate, SR_RELAY_path) \
 	X(6, lsetxattr, SR_CLASS_translate, SR_RELAY_path) \
-	X(7, fsetxattr, SR_CLASS_run, 0) \
+	X(7, fsetxattr, SR_CLASS_option, 0) \
 	X(8, getxattr, SR_CLASS_translate, SR_RELAY_path) \
 	X(9, lgetxattr, SR_CLASS_translate, SR_RELAY_path) \
 	X(10, fgetxattr, SR_CLASS_run, 0) \
@@ -546,7 +546,7 @@
 	X(195, shmctl, SR_CLASS_run, 0) \
 	X(196, shmat, SR_CLASS_inspect, 0) \
 	X(197, shmdt, SR_CLASS_run, 0) \
-	X(198, socket, SR_CLASS_run, 0) \
+	X(198, socket, SR_CLASS_option, 0) \
 	X(199, socketpair, SR_CLASS_run, 0) \
 	X(200, bind, SR_CLASS_translate, SR_RELAY_path) \
 	X(201, listen, SR_CLASS_run, 0) \

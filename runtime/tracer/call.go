@@ -51,7 +51,7 @@ func (t *Tracer) pathCall(tk *task, nr int) {
 		t.fail(tk, syscall.EINVAL)
 		return
 	}
-	pins := t.pinning && own.is
+	pins := t.pinning && own.is && !tk.proc.foreign
 	defer t.release()
 	for i := range int(spec.n) {
 		empty, e := t.resolve(tk, nr, i, pins)
@@ -60,7 +60,7 @@ func (t *Tracer) pathCall(tk *task, nr int) {
 			t.failPath(tk, nr, i, e)
 			return
 		case empty && i == int(spec.n)-1: // nothing to translate; a second path is never empty
-			cont(tk.tid, 0)
+			t.descriptorCall(tk, nr)
 			return
 		case empty: // the first path is its descriptor itself
 			t.found[i].Host = t.found[i].Host[:0]
@@ -71,8 +71,8 @@ func (t *Tracer) pathCall(tk *task, nr int) {
 		t.fail(tk, e)
 		return
 	}
-	if own.is {
-		t.finish(tk, t.makeCall(tk, nr, own, t.regs.X[:8]))
+	if own.is && t.mayMake(tk, nr) {
+		t.finish(tk, t.makeOwn(tk, nr, own, t.regs.X[:8]))
 		return
 	}
 	t.letMake(tk, nr)

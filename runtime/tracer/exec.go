@@ -31,6 +31,7 @@ type execution struct {
 	exe    string // guest path of the program
 	safe   bool   // the loader's path stood where the guest cannot write
 	copy   string // host path of a copy to load, of a program that has no name
+	lends  lentIDs
 }
 
 // program is a file that is to run, while it is looked at.
@@ -90,7 +91,7 @@ func (t *Tracer) prepareExec(tk *task, nr int) (*execution, []string, syscall.Er
 			if err != nil {
 				return nil, nil, errnoOf(err)
 			}
-			ex := &execution{plan: plan, execfn: name, exe: p.exe}
+			ex := &execution{plan: plan, execfn: name, exe: p.exe, lends: t.lent(tk, p.file)}
 			if p.gone && p.fd < 0 {
 				if ex.copy, err = copyProgram(t.temp(), p.file); err != nil {
 					return nil, nil, errnoOf(err)

@@ -9,7 +9,6 @@
 package tracer
 
 import (
-	"encoding/binary"
 	"os"
 	"strconv"
 	"strings"
@@ -17,8 +16,6 @@ import (
 
 	"svcrelay/runtime/sysno"
 )
-
-var le = binary.LittleEndian
 
 // sendToLoader makes the call an execve of the loader.
 func (t *Tracer) sendToLoader(tk *task, nr int, ex *execution, args []string, pathArg, argvArg int) syscall.Errno {
@@ -105,7 +102,7 @@ func (t *Tracer) executed(tk *task) {
 // the leader's id.
 func (t *Tracer) renamed(leader *task, former int) *task {
 	if tk := t.books.byTid[former]; tk != nil {
-		leader.exec = tk.exec
+		leader.exec, leader.kept = tk.exec, tk.kept
 		t.unsay(tk)
 		t.books.drop(tk)
 	}
@@ -122,7 +119,7 @@ func (t *Tracer) load(tk *task, ex *execution) bool {
 		return false // another thread has changed the path
 	}
 	sp := t.regs.SP
-	at, ok := findExecfn(tk.tid, sp)
+	at, auxv, ok := findExecfn(tk.tid, sp)
 	if !ok {
 		return false
 	}
@@ -136,6 +133,7 @@ func (t *Tracer) load(tk *task, ex *execution) bool {
 	}
 	tk.proc.exe, tk.proc.copy, tk.proc.fresh = ex.exe, ex.copy, t.window.mem != nil
 	t.countExec(tk.proc)
+	t.execIDs(tk, ex, auxv)
 	return true
 }
 
@@ -152,29 +150,31 @@ func (t *Tracer) runsLoader(tid int) bool {
 // atExecfn is AT_EXECFN.
 const atExecfn = 31
 
-// findExecfn walks argc, argv, envp and the auxiliary vector at sp.
-func findExecfn(tid int, sp uint64) (uint64, bool) {
+// findExecfn walks argc, argv, envp and the auxiliary vector at sp, and returns
+// where the path is and where the vector.
+func findExecfn(tid int, sp uint64) (name, auxv uint64, ok bool) {
 	var block [512]byte
 	at, part := sp+8, 0 // behind argc; 0 argv, 1 envp, 2 auxv
 	for {
 		n := readMemory(tid, at, block[:]) &^ 15
 		if n == 0 {
-			return 0, false
+			return 0, 0, false
 		}
 		for i := 0; i < n; {
 			word := le.Uint64(block[i:])
 			switch {
 			case part < 2:
+				i += 8
 				if word == 0 {
 					part++
+					auxv = at + uint64(i)
 				}
-				i += 8
 			case i+16 > n:
 				n = i // the pair is cut: read on from here
 			case word == 0:
-				return 0, false
+				return 0, 0, false
 			case word == atExecfn:
-				return le.Uint64(block[i+8:]), true
+				return le.Uint64(block[i+8:]), auxv, true
 			default:
 				i += 16
 			}

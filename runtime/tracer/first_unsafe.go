@@ -43,19 +43,25 @@ const (
 )
 
 // become puts the filter on and makes the guest's execve. It is the one of the
-// standard library, which takes back the limit of descriptors that it raised.
+// standard library, which takes back the limit of descriptors that it raised. Root
+// gets no no_new_privs: with it an exec takes back an effective id that differs
+// from the real one.
 func become(plan firstPlan) error {
 	if err := syscall.Chdir(plan.Dir); err != nil {
 		return fmt.Errorf("working directory %s: %w", plan.Dir, err)
 	}
-	if _, _, e := syscall.RawSyscall6(sysno.Prctl, prSetNoNewPrivs, 1, 0, 0, 0, 0); e != 0 {
-		return fmt.Errorf("no_new_privs: %w", e)
+	err := setFilter(plan)
+	if errors.Is(err, syscall.EACCES) { // an ordinary user needs no_new_privs for it
+		if _, _, e := syscall.RawSyscall6(sysno.Prctl, prSetNoNewPrivs, 1, 0, 0, 0, 0); e != 0 {
+			return fmt.Errorf("no_new_privs: %w", e)
+		}
+		err = setFilter(plan)
 	}
-	if err := setFilter(plan); err != nil {
+	if err != nil {
 		return fmt.Errorf("seccomp: the kernel, or a policy around, refuses the filter: %w", err)
 	}
 	plan.Started.restore()
-	err := syscall.Exec(plan.Path, plan.Argv, plan.Env)
+	err = syscall.Exec(plan.Path, plan.Argv, plan.Env)
 	if errors.Is(err, syscall.ENOENT) { // the program itself was there just now
 		return fmt.Errorf("%s: its interpreter is not in the guest: %w", plan.Path, err)
 	}

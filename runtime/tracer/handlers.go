@@ -31,11 +31,13 @@ func buildHandlers() (table [sysno.Max + 1]handler) {
 			table[c.Nr] = refuse
 		}
 	}
-	for _, family := range []map[int]handler{cwdCalls, openCalls, xattrCalls, memoryCalls, execCalls, processCalls, socketCalls, terminalCalls} {
+	for _, family := range []map[int]handler{cwdCalls, openCalls, xattrCalls, memoryCalls, execCalls, processCalls, socketCalls,
+		idCalls, ownerCalls, credCalls, rootCalls, unameCalls, selfCalls, androidCalls} {
 		for nr, h := range family {
 			table[nr] = h
 		}
 	}
+	withCreds(&table)
 	return table
 }
 
@@ -66,8 +68,4 @@ var socketCalls = map[int]handler{
 	sysno.Bind: pass, sysno.Connect: pass, sysno.Accept: pass, sysno.Accept4: pass,
 	sysno.Getsockname: pass, sysno.Getpeername: pass, sysno.Sendto: pass, sysno.Recvfrom: pass,
 	sysno.Sendmsg: pass, sysno.Recvmsg: pass, sysno.Sendmmsg: pass, sysno.Recvmmsg: pass,
-}
-
-var terminalCalls = map[int]handler{
-	sysno.Ioctl: pass, sysno.Prctl: pass, sysno.Setrlimit: pass, sysno.Prlimit64: pass,
 }

@@ -37,6 +37,8 @@ type Tracer struct {
 	pinning  bool // paths are opened, not handed on as text
 	noInfo   bool // the kernel has no PTRACE_GET_SYSCALL_INFO
 	anchors  []anchor
+	who      guestIdentity
+	uts      *utsname // what uname says; nil: the kernel's own
 	window   window
 	loader   string // host path of the exec loader
 	// loaderErr tells that the guest did not start because of it.

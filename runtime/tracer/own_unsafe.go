@@ -111,6 +111,7 @@ func (t *Tracer) makeCall(tk *task, nr int, own *ownCall, guest []uint64) int64 
 	if e != 0 {
 		return -int64(e)
 	}
+	t.show(tk, nr, t.out[:size])
 	return t.copyOut(tk, own, guest, int(n), size)
 }
 

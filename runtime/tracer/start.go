@@ -78,8 +78,11 @@ var held = []os.Signal{
 
 // prepare makes the resolver, the filter and the loader.
 func (t *Tracer) prepare() error {
-	if status, err := os.ReadFile("/proc/self/status"); err == nil {
-		t.filtered = statusField(status, "Seccomp:") != 0
+	if err := t.identify(); err != nil {
+		return err
+	}
+	if err := t.nameKernel(); err != nil {
+		return err
 	}
 	err := t.bind()
 	if err != nil {
@@ -93,7 +96,9 @@ func (t *Tracer) prepare() error {
 	t.pinning = t.probePins()
 	// Without a window the guest's kernel reads from the guest's stack.
 	t.window, _ = openWindow(t.temp())
-	filter, err := policy.Guest(policy.Options{Window: t.window.mem != nil, Blocked: t.lacking()})
+	filter, err := policy.Guest(policy.Options{
+		Window: t.window.mem != nil, Blocked: t.lacking(), Ids: t.who.mode == idsShown, Uname: t.uts != nil,
+	})
 	if err != nil {
 		return err
 	}
@@ -168,7 +173,7 @@ func (t *Tracer) start(plan firstPlan) (*os.File, error) {
 		return nil, fmt.Errorf("trace the guest: ptrace is refused: %w%s", err, refusal())
 	}
 	proc := t.books.addProcess(p.Pid, nil)
-	t.books.addTask(p.Pid, proc)
+	t.books.addTask(p.Pid, proc).ids = t.who.first
 	if err := gob.NewEncoder(ours).Encode(plan); err != nil {
 		return nil, fmt.Errorf("start the guest: %w", err)
 	}

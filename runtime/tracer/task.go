@@ -15,15 +15,28 @@ type process struct {
 	count *counter
 	next  *process
 
+	auxv uint64 // where its auxiliary vector is
+	// undumpable: it told the kernel, as it believes, not to let it be dumped.
+	undumpable bool
+	// foreign: the kernel may have other ids for it than the tracer's.
+	foreign bool
+
 	fresh  bool   // its program was just loaded and opens the window next
 	window bool   // its program has the window
 	copy   string // host path of the copy that its program is loaded from
+}
+
+// kept is what a thread hands on to those that it makes, and keeps over an exec.
+type kept struct {
+	ids        ids // as the guest sees them, where the kernel does not say
+	noNewPrivs bool
 }
 
 // A task is one traced thread.
 type task struct {
 	tid  int
 	proc *process
+	kept
 
 	// restore tells to put saved back at the exit of the call that it is in.
 	restore bool
@@ -40,6 +53,7 @@ type task struct {
 	slot  uint8 // of the window, less one
 	said  bool  // the slot is taken
 	early bool  // it stopped before its parent told of it
+	words ioctlWords
 	next  *task
 	// The tasks before and after it in turn.
 	before, after *task
@@ -85,6 +99,7 @@ func (b *books) addProcess(tgid int, parent *process) *process {
 	p.tgid = tgid
 	if parent != nil {
 		p.exe, p.window = parent.exe, parent.window
+		p.auxv, p.undumpable, p.foreign = parent.auxv, parent.undumpable, parent.foreign
 	}
 	return p
 }

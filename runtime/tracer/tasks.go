@@ -38,21 +38,21 @@ func (t *Tracer) born(parent *task, tid int) {
 	tk := t.books.byTid[tid]
 	switch {
 	case tk != nil && tk.early:
-		t.bookEarly(tk, parent.proc)
+		t.bookEarly(tk, parent)
 	case tk == nil:
 		if tgid := groupOf(tid, parent.proc); tgid != 0 {
-			t.book(t.books.addTask(tid, nil), tgid, parent.proc)
+			t.book(t.books.addTask(tid, nil), tgid, parent)
 		}
 	}
 }
 
 // book makes a new task one of a process, that of its parent or a new one.
-func (t *Tracer) book(tk *task, tgid int, parent *process) {
+func (t *Tracer) book(tk *task, tgid int, parent *task) {
 	t.stats.task()
-	tk.proc = parent
-	if tgid != parent.tgid {
-		tk.proc = t.books.addProcess(tgid, parent)
-		tk.proc.count = t.stats.born(tgid, parent.exe)
+	tk.kept, tk.proc = parent.kept, parent.proc
+	if tgid != parent.proc.tgid {
+		tk.proc = t.books.addProcess(tgid, parent.proc)
+		tk.proc.count = t.stats.born(tgid, tk.proc.exe)
 	}
 	tk.proc.tasks++
 	if t.ending() {
@@ -60,12 +60,12 @@ func (t *Tracer) book(tk *task, tgid int, parent *process) {
 	}
 }
 
-func (t *Tracer) bookEarly(tk *task, parent *process) {
+func (t *Tracer) bookEarly(tk, parent *task) {
 	tk.early = false
 	t.early--
-	tgid := groupOf(tk.tid, parent)
+	tgid := groupOf(tk.tid, parent.proc)
 	if tgid == 0 { // killed: its end will be reported
-		tgid = parent.tgid
+		tgid = parent.proc.tgid
 	}
 	t.book(tk, tgid, parent)
 	cont(tk.tid, 0)
@@ -78,25 +78,25 @@ func (t *Tracer) adopt(dead *task) {
 		if !tk.early {
 			continue
 		}
-		if parent := t.parentOf(tid, dead); parent != nil {
+		if parent := t.parentOf(tid, dead); parent.proc != nil {
 			t.bookEarly(tk, parent)
 		}
 	}
 }
 
-// parentOf finds the process that a task came from: its own, its parent's, or
-// else that of the dead task.
-func (t *Tracer) parentOf(tid int, dead *task) *process {
+// parentOf finds a task of the process that a task came from: its own, its
+// parent's, or else that of the dead task.
+func (t *Tracer) parentOf(tid int, dead *task) *task {
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(tid) + "/status")
 	if err != nil {
-		return dead.proc
+		return dead
 	}
 	for _, field := range []string{"Tgid:", "PPid:"} {
 		if tk := t.books.byTid[statusField(status, field)]; tk != nil && tk.proc != nil {
-			return tk.proc
+			return tk
 		}
 	}
-	return dead.proc
+	return dead
 }
 
 // findLost looks for the children of a task whose event did not say which: some
@@ -147,7 +147,8 @@ func (t *Tracer) deliver(tk *task, sig syscall.Signal) {
 	cont(tk.tid, sig)
 }
 
-// trapped answers a call that the ambient policy did not let through.
+// trapped answers a call that the ambient policy did not let through. The kernel
+// has put back the registers as they were at its entry, and will not make it.
 func (t *Tracer) trapped(tk *task, nr int) {
 	if t.regs.get(tk.tid) != nil {
 		return
@@ -162,7 +163,11 @@ func (t *Tracer) trapped(tk *task, nr int) {
 	case sysno.SigsysErrno:
 		t.regs.X[0] = negative(syscall.Errno(s.Value))
 	default:
-		t.regs.X[0] = negative(syscall.EPERM)
+		if sysno.ClassOf(nr) == sysno.ClassAnswer || nr == sysno.Statx { // these finish a call
+			handlers[nr](t, tk, nr)
+			return
+		}
+		t.regs.X[0] = negative(syscall.EPERM) // as a guest may pretend
 	}
 	t.regs.set(tk.tid)
 	cont(tk.tid, 0)

@@ -47,7 +47,13 @@ func openWindow(dir string) (w window, err error) {
 	if err != nil {
 		return w, fmt.Errorf("window: %w", err)
 	}
-	if err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH); err == nil {
+	if os.Geteuid() == 0 { // a guest that gives up root still has to open it
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH)
+	}
+	if err == nil {
 		// Room on the disk now, or a full one kills the tracer with SIGBUS later.
 		err = syscall.Fallocate(int(f.Fd()), 0, 0, abi.WindowSize)
 	}

@@ -1,0 +1,7 @@
+// The byte order of guests, and of the kernel that serves them.
+
+package tracer
+
+import "encoding/binary"
+
+var le = binary.LittleEndian
