@@ -50,15 +50,7 @@ func TestStops(t *testing.T) {
 		text := fmt.Sprintf("import os\nfor i in range(%d): os.getppid(); os.access('/etc', 0); os.close(os.open('/etc', 0)); os.lstat('/etc')", loops)
 		argv := slices.Insert(under("/usr/bin/python3", "-BSI", "-c", text), 2, "--stats=json")
 		got := m.Run(t, rigtest.Options{Timeout: limit}, argv...)
-		var stats struct {
-			Calls map[string]int
-			Ends  int
-		}
-		if err := json.Unmarshal([]byte(got.Stderr), &stats); err != nil {
-			t.Fatalf("%v: %s", err, got.Stderr)
-		}
-		stats.Calls["ends"] = stats.Ends
-		return stats.Calls
+		return stopsOf(t, got.Stderr)
 	}
 	few, many := count(10), count(110)
 	delete(many, "brk") // the heap's, which grows as it likes
@@ -72,4 +64,17 @@ func TestStops(t *testing.T) {
 	if diff := cmp.Diff(want, many); diff != "" {
 		t.Errorf("100 times getppid, access, open, close, lstat: -want +got:\n%s", diff)
 	}
+}
+
+// stopsOf reads what --stats=json prints.
+func stopsOf(t *testing.T, text string) map[string]int {
+	var stats struct {
+		Calls map[string]int
+		Ends  int
+	}
+	if err := json.Unmarshal([]byte(text), &stats); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	stats.Calls["ends"] = stats.Ends
+	return stats.Calls
 }

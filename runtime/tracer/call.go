@@ -285,5 +285,7 @@ func (t *Tracer) callExit(tk *task) {
 		}
 	}
 	t.unsay(tk)
-	cont(tk.tid, 0)
+	if !t.errands(tk) {
+		cont(tk.tid, 0)
+	}
 }

@@ -83,7 +83,7 @@ func (t *Tracer) executed(tk *task) {
 		tk = t.renamed(tk, int(former))
 	}
 	ex := tk.exec
-	tk.exec, tk.restore, tk.end = nil, false, nil
+	tk.exec, tk.restore, tk.end, tk.loan = nil, false, nil, loan{}
 	t.unsay(tk)
 	tk.proc.window, tk.proc.fresh = false, false
 	switch {

@@ -62,6 +62,7 @@ type Tracer struct {
 	text     [pathMax]byte
 	in, out  [maxOwn]byte
 	xattr    xattrArgs
+	sockets  unixSockets
 }
 
 // loop runs until no task is left. The books do not tell: a task whose parent
@@ -98,6 +99,9 @@ func (t *Tracer) stop(tid int, ws syscall.WaitStatus) {
 	if tk.proc != nil {
 		tk.proc.count.stop()
 	}
+	if tk.errand != nil && t.errandStop(tk, kind) {
+		return
+	}
 	switch kind {
 	case stopSeccomp:
 		t.call(tk)
@@ -129,6 +133,7 @@ func (t *Tracer) exited(tid int, tk *task, ws syscall.WaitStatus) {
 	}
 	t.settle(tk)
 	t.unsay(tk)
+	t.sockets.aliases.giveBack(tk)
 	if t.stand.tid == tid {
 		t.goHome()
 	}

@@ -47,6 +47,7 @@ func Run(cfg Config) (int, error) {
 	defer t.closeLoader()
 	defer t.window.remove()
 	defer makePlaces(t.paths.Placeholders())()
+	defer t.sockets.aliases.remove()
 	hold := make(chan os.Signal, 1) // nobody reads it
 	signal.Notify(hold, slices.DeleteFunc(held, signal.Ignored)...)
 	defer signal.Stop(hold)

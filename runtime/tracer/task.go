@@ -57,6 +57,10 @@ type task struct {
 	next  *task
 	// The tasks before and after it in turn.
 	before, after *task
+
+	unix   unixCall
+	loan   loan
+	errand *errand
 }
 
 // books is all tasks by thread id.
