@@ -77,6 +77,8 @@ PATH=/x:/p:/bin run -b p:/p -w / ls; PATH=/p:/bin run -b p:/p -w /etc cat hostna
 		{"what ends the words", `run -w / -- echo -h; run -w / echo -r -- x`, "-h\n-r -- x\n"},
 		{"what is not needed", `run -w / -l --sysvipc -L -H echo on 2>&1; run -v -1 -w / --link2symlink echo on 2>&1`,
 			"svcrelay: -l has no effect\nsvcrelay: --sysvipc has no effect\nsvcrelay: -L has no effect\nsvcrelay: -H has no effect\non\non\n"},
+		{"ids and the kernel's name", `setpriv --reuid 1000 --regid 1000 --clear-groups bash -c '/svcrelay run -r /r/trixie -w / -0 id -u; /svcrelay run -S /r/trixie -w / id -g; /svcrelay run -r /r/trixie -w / -0 --change-id=5:6 id -g'
+run -w / -k 5.5 uname -r; run -w / '--kernel-release=\Linux\name\5.5\#1\aarch64\domain\-1\' uname -n`, "0\n0\n6\n5.5\nname\n"},
 		{"without seccomp", `PROOT_NO_SECCOMP=1 run -w / echo on 2>&1`, "svcrelay: PROOT_NO_SECCOMP has no effect: nothing but the filter stops a guest's calls\non\n"},
 		{"verbose", `run -v 1 -w / -i 5:6 -k 5.5 true 2>&1; PROOT_VERBOSE=2 run -w / cat /etc/os-release 2>&1 >/dev/null | grep -o 'openat /etc/os.*' | tail -1`,
 			"svcrelay: root /r/trixie\nsvcrelay: bind /proc at /proc\nsvcrelay: bind /dev at /dev\nsvcrelay: ids 5:6\nsvcrelay: kernel 5.5\nsvcrelay: command [\"true\"]\n" +

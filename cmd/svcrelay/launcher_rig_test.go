@@ -53,7 +53,7 @@ func TestLauncher(t *testing.T) {
 		t.Fatal(r.Stderr)
 	}
 	const session = `
-pwd; echo $PWD $USER; umask
+pwd; echo $PWD $USER; umask; uname -nr; id -u
 cat /proc/stat /proc/sys/kernel/cap_last_cap /sdcard/Games/save /mnt/droiddeck-sd/lib/app.acf /etc/hosts /vendor/gpu.so
 ls /sys/fs/selinux /proc/self/fd | wc -w; (echo through | tee /dev/stdout) | cat; (echo out >/dev/stdout) | cat; echo from | cat /dev/stdin; cat /dev/fd/3 3</etc/resolv.conf
 echo kept >$XDG_RUNTIME_DIR/file; echo shm >/dev/shm/x; echo save >>/sdcard/Games/save; cat /data/app/run/file /data/app/shm/x; mv /tmp/none /tmp/x 2>/dev/null || echo no
@@ -63,6 +63,8 @@ setsid sleep 60 & exit 5`
 	const want = `/home/deck
 /home/deck deck
 0022
+DroidDeck 6.12.38
+10123
 fake stat
 fake cap_last_cap
 game
