@@ -128,6 +128,7 @@ const (
 	ProcRoot        // /proc/<tid>/root
 	Fd              // /proc/<tid>/fd/<n>
 	Other           // any other below /proc/<tid>: ns, map_files
+	Mem             // /proc/<tid>/mem: no link, but who opens it has the process
 )
 
 // A Result is what a path resolves to. It may be used again, by one goroutine at

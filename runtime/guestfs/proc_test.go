@@ -47,6 +47,8 @@ func TestProc(t *testing.T) {
 		{"/proc/self/exe/x", Follow, "ENOTDIR", 0},
 		{"/proc/thread-self/exe", Follow, "/kept/1 as /memfd:prog (deleted)", NotProc},
 		{"/proc/self/task/8/exe", Follow, "/kept/1 as /memfd:prog (deleted)", NotProc},
+		{"/proc/self/mem", Follow, "/proc/7/mem as /proc/7/mem", Mem},
+		{"/proc/self/task/8/mem", Follow, "/proc/7/task/8/mem as /proc/7/task/8/mem", Mem},
 		{"/proc/self/root", 0, "/proc/7/root as /proc/7/root", ProcRoot},
 		{"/proc/self/root", Follow, "/r as /", NotProc},
 		{"/proc/self/root/..", Follow, "/r as /", NotProc},

@@ -47,6 +47,8 @@ func linkOf(name []byte) Link {
 		return Cwd
 	case "root":
 		return ProcRoot
+	case "mem":
+		return Mem
 	}
 	dir, file, _ := bytes.Cut(name, []byte("/"))
 	if len(file) == 0 || bytes.IndexByte(file, '/') >= 0 {

@@ -247,7 +247,7 @@ func TestGuestCost(t *testing.T) {
 	}
 	got := fmt.Sprintf("%d instructions; getppid %d, read %d, openat %d, from the gate %d, worst constant %d", len(m.prog),
 		steps(sysno.Getppid, 0), steps(sysno.Read, 0), steps(sysno.Openat, 0), steps(sysno.Openat, gateStart+4), worst)
-	if want := "193 instructions; getppid 11, read 11, openat 13, from the gate 16, worst constant 11"; got != want {
+	if want := "194 instructions; getppid 11, read 11, openat 13, from the gate 16, worst constant 11"; got != want {
 		t.Errorf("the filter with a gate: %s, want %s", got, want)
 	}
 }

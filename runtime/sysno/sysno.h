@@ -602,8 +602,8 @@
 	X(267, syncfs, SR_CLASS_run, 0) \
 	X(268, setns, SR_CLASS_process, 0) \
 	X(269, sendmmsg, SR_CLASS_translate, 0) \
-	X(270, process_vm_readv, SR_CLASS_run, 0) \
-	X(271, process_vm_writev, SR_CLASS_run, 0) \
+	X(270, process_vm_readv, SR_CLASS_process, 0) \
+	X(271, process_vm_writev, SR_CLASS_process, 0) \
 	X(272, kcmp, SR_CLASS_run, 0) \
 	X(273, finit_module, SR_CLASS_answer, 0) \
 	X(274, sched_setattr, SR_CLASS_run, 0) \
@@ -641,7 +641,7 @@
 	X(435, clone3, SR_CLASS_run, SR_RELAY_answer) \
 	X(436, close_range, SR_CLASS_run, 0) \
 	X(437, openat2, SR_CLASS_translate, SR_RELAY_path | SR_RELAY_answer) \
-	X(438, pidfd_getfd, SR_CLASS_run, 0) \
+	X(438, pidfd_getfd, SR_CLASS_answer, 0) \
 	X(439, faccessat2, SR_CLASS_translate, SR_RELAY_path | SR_RELAY_answer) \
 	X(440, process_madvise, SR_CLASS_run, 0) \
 	X(441, epoll_pwait2, SR_CLASS_run, 0) \

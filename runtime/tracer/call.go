@@ -232,6 +232,10 @@ const stackGap = 16
 
 // letMake has the guest make the call with host paths that the tracer says, and puts the registers back at the end.
 func (t *Tracer) letMake(tk *task, nr int) {
+	if t.foreignMemory() {
+		t.fail(tk, syscall.EACCES)
+		return
+	}
 	spec, opens2 := &pathCalls[nr], t.opens2(nr)
 	copy(tk.saved[:], t.regs.X[:6])
 	at, sp := uint64(0), t.regs.SP-stackGap

@@ -31,7 +31,7 @@ func buildHandlers() (table [sysno.Max + 1]handler) {
 			table[c.Nr] = refuse
 		}
 	}
-	for _, family := range []map[int]handler{cwdCalls, openCalls, xattrCalls, memoryCalls, execCalls, processCalls, socketCalls,
+	for _, family := range []map[int]handler{cwdCalls, openCalls, xattrCalls, memoryCalls, otherCalls, execCalls, processCalls, socketCalls,
 		idCalls, ownerCalls, credCalls, rootCalls, unameCalls, selfCalls, androidCalls} {
 		for nr, h := range family {
 			table[nr] = h

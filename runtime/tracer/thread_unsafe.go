@@ -30,5 +30,10 @@ func ownThread() error {
 	if _, _, e := syscall.RawSyscall(sysno.Unshare, cloneFS, 0, 0); e != 0 {
 		return fmt.Errorf("tracer: umask of its own: %w", e)
 	}
+	// Nor may the guest, which has the same user, look into the tracer or change it
+	// through procfs, ptrace or process_vm_writev.
+	if _, _, e := syscall.RawSyscall6(sysno.Prctl, prSetDumpable, 0, 0, 0, 0, 0); e != 0 {
+		return fmt.Errorf("tracer: not dumpable: %w", e)
+	}
 	return nil
 }
