@@ -103,7 +103,7 @@ func (t *Tracer) resolve(tk *task, nr, i int, pins bool) (empty bool, e syscall.
 			return false, e
 		}
 	}
-	if e = t.find(tk, nr, i, base, name, pins); e == 0 && t.isWindow(t.found[i].Host) {
+	if e = t.find(tk, nr, i, base, name, pins); e == 0 && (t.isWindow(t.found[i].Host) || t.intoLoader(tk, &t.found[i])) {
 		e = syscall.ENOENT
 	}
 	if t.cfg.Verbose >= Translations {
@@ -261,6 +261,7 @@ func (t *Tracer) letMake(tk *task, nr int) {
 	case nr == sysno.Openat && t.regs.X[2]&oPath == 0 && t.found[0].Link == guestfs.NotProc:
 		t.regs.X[2] |= oNofollow // its symlinks are resolved: it must meet no other
 	}
+	t.reach(tk, &t.found[0])
 	tk.restore = true
 	if t.regs.setFirst(tk.tid, 6) == nil {
 		toExit(tk.tid, 0)
@@ -289,6 +290,7 @@ func (t *Tracer) callExit(tk *task) {
 		}
 	}
 	t.unsay(tk)
+	t.reached(tk)
 	if !t.errands(tk) {
 		cont(tk.tid, 0)
 	}

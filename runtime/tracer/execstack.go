@@ -85,7 +85,9 @@ func (t *Tracer) executed(tk *task) {
 	ex := tk.exec
 	tk.exec, tk.restore, tk.end, tk.loan = nil, false, nil, loan{}
 	t.unsay(tk)
-	tk.proc.window, tk.proc.fresh = false, false
+	t.reached(tk)
+	t.settle(tk)
+	tk.proc.window, tk.proc.fresh, tk.proc.loading = false, false, false
 	switch {
 	case ex == nil && tk.proc.exe == "":
 		// The end of the exec that made this program the first process.
@@ -118,6 +120,9 @@ func (t *Tracer) load(tk *task, ex *execution) bool {
 	if !ex.safe && !t.runsLoader(tk.tid) {
 		return false // another thread has changed the path
 	}
+	if t.reachedInto(tk.tid) {
+		return false // somebody would have the window from it
+	}
 	sp := t.regs.SP
 	at, auxv, ok := findExecfn(tk.tid, sp)
 	if !ok {
@@ -132,6 +137,7 @@ func (t *Tracer) load(tk *task, ex *execution) bool {
 		return false
 	}
 	tk.proc.exe, tk.proc.copy, tk.proc.fresh = ex.exe, ex.copy, t.window.mem != nil
+	tk.proc.loading = tk.proc.fresh
 	t.countExec(tk.proc)
 	t.execIDs(tk, ex, auxv)
 	return true

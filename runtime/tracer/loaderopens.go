@@ -38,7 +38,9 @@ func (t *Tracer) loaderOpens(tk *task, nr int) bool {
 	if nr != sysno.Openat {
 		return false
 	}
-	switch p := tk.proc; {
+	p := tk.proc
+	p.loading = p.fresh // until it has mapped and closed the window, and goes on
+	switch {
 	case p.fresh:
 		p.fresh = false
 		t.openOwn(tk, t.window.file, windowOpened)

@@ -45,10 +45,11 @@ type Tracer struct {
 	loaderErr   error
 	closeLoader func()
 
-	stand  stand
-	shown  shown
-	linked linkedDirs
-	moving int // tasks in a call that may change a working directory
+	stand    stand
+	shown    shown
+	linked   linkedDirs
+	moving   int // tasks in a call that may change a working directory
+	reaching int // tasks in a call that reaches into another process
 
 	// Of the task at hand; reused for every stop.
 	regs     regs
@@ -134,6 +135,7 @@ func (t *Tracer) exited(tid int, tk *task, ws syscall.WaitStatus) {
 	t.settle(tk)
 	t.unsay(tk)
 	t.sockets.aliases.giveBack(tk)
+	t.reached(tk)
 	if t.stand.tid == tid {
 		t.goHome()
 	}

@@ -76,8 +76,11 @@ func (t *Tracer) resolveHow(tk *task, nr int, how openHow) syscall.Errno {
 		}
 	}
 	e = t.paths.Resolve(&t.found[0], tk.caller(), base, name, openFlags(how.Flags)|resolveFlags(how.Resolve))
-	if e == 0 && t.isWindow(t.found[0].Host) {
+	switch {
+	case e == 0 && (t.isWindow(t.found[0].Host) || t.intoLoader(tk, &t.found[0])):
 		return syscall.ENOENT
+	case e == 0 && t.foreignMemory():
+		return syscall.EACCES
 	}
 	return e
 }
@@ -126,6 +129,7 @@ func (t *Tracer) letOpen(tk *task, how openHow) {
 		return
 	}
 	t.regs.X[0], t.regs.X[1], t.regs.X[2], t.regs.X[3] = atFDCWDWord, at+size, at, size
+	t.reach(tk, &t.found[0])
 	tk.restore = true
 	if t.regs.setFirst(tk.tid, 6) == nil {
 		toExit(tk.tid, 0)

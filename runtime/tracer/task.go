@@ -21,9 +21,11 @@ type process struct {
 	// foreign: the kernel may have other ids for it than the tracer's.
 	foreign bool
 
-	fresh  bool   // its program was just loaded and opens the window next
-	window bool   // its program has the window
-	copy   string // host path of the copy that its program is loaded from
+	fresh  bool // its program was just loaded and opens the window next
+	window bool // its program has the window
+	// loading: the loader is at work in it, and may have the window open.
+	loading bool
+	copy    string // host path of the copy that its program is loaded from
 }
 
 // kept is what a thread hands on to those that it makes, and keeps over an exec.
@@ -49,12 +51,14 @@ type task struct {
 	// pathError is the path's error, while the kernel is asked for an earlier one.
 	pathError syscall.Errno
 
-	moves bool  // it is in a call that may change a working directory
-	slot  uint8 // of the window, less one
-	said  bool  // the slot is taken
-	early bool  // it stopped before its parent told of it
-	words ioctlWords
-	next  *task
+	moves bool   // it is in a call that may change a working directory
+	slot  uint16 // of the window, and one
+	said  bool   // the slot is taken
+	early bool   // it stopped before its parent told of it
+	// reaches is the task whose descriptors or memory the call that it is in names.
+	reaches int
+	words   ioctlWords
+	next    *task
 	// The tasks before and after it in turn.
 	before, after *task
 

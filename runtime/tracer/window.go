@@ -19,20 +19,48 @@ import (
 	"svcrelay/runtime/sysno"
 )
 
-// slotSize holds an open_how and a path; a call has one slot until it ends.
+// A call has one slot until it ends. Most hold a path; a few an open_how and the
+// longest path, or the words of an exec.
 const (
-	slotSize = 8192
-	slots    = abi.WindowSize / slotSize
+	shortSlot, shortSlots = 512, 1024
+	longSlot, longSlots   = 8192, 64
 )
+
+var _ = [1]struct{}{}[abi.WindowSize-shortSlot*shortSlots-longSlot*longSlots]
+
+// A shelf is slots of one size.
+type shelf struct {
+	size int
+	free []uint16 // of the window's slots, by number
+}
 
 // A window is nothing when mem is nil: then what the kernel reads stands below the
 // guest's stack.
 type window struct {
-	mem  []byte
-	file string   // on the host
-	open *os.File // its lock tells that the tracer lives; a collection would close it
-	free [slots]uint8
-	n    int // how many of free are
+	mem     []byte
+	file    string   // on the host
+	open    *os.File // its lock tells that the tracer lives; a collection would close it
+	shelves [2]shelf
+}
+
+func newShelves() (s [2]shelf) {
+	s[0] = shelf{size: shortSlot}
+	s[1] = shelf{size: longSlot}
+	for i := range uint16(shortSlots) {
+		s[0].free = append(s[0].free, shortSlots-1-i)
+	}
+	for i := range uint16(longSlots) {
+		s[1].free = append(s[1].free, shortSlots+longSlots-1-i)
+	}
+	return s
+}
+
+// shelf returns where a slot belongs, and where it is in mem.
+func (w *window) shelf(slot uint16) (s *shelf, offset int) {
+	if slot < shortSlots {
+		return &w.shelves[0], int(slot) * shortSlot
+	}
+	return &w.shelves[1], shortSlot*shortSlots + int(slot-shortSlots)*longSlot
 }
 
 // windowName is what the loader opens. It is found by being the first call of a
@@ -65,10 +93,7 @@ func openWindow(dir string) (w window, err error) {
 		f.Close()
 		return window{}, fmt.Errorf("window: %w", err)
 	}
-	w.file, w.open, w.n = f.Name(), f, slots
-	for i := range w.free {
-		w.free[i] = uint8(slots - 1 - i)
-	}
+	w.file, w.open, w.shelves = f.Name(), f, newShelves()
 	return w, nil
 }
 
@@ -105,16 +130,23 @@ func (w *window) remove() {
 }
 
 // room finds a place for n bytes that the guest's kernel reads in the call that tk
-// is in: in the window, where mem is; or below sp, the guest's stack. One call has
-// room in the window once.
+// is in: in the window, where mem is; or below sp, the guest's stack, for what the
+// window is too small for. A guest that fills the window with calls that do not end
+// gets no room, for its stack is what it would have the data on.
 func (t *Tracer) room(tk *task, sp uint64, n int) (at uint64, mem []byte) {
-	if !tk.proc.window || n > slotSize || tk.slot != 0 || t.window.n == 0 {
+	if !tk.proc.window || n > longSlot || tk.slot != 0 {
 		return (sp - uint64(n)) &^ 15, nil
 	}
-	t.window.n--
-	tk.slot = t.window.free[t.window.n] + 1
-	offset := int(tk.slot-1) * slotSize
-	return abi.WindowAddr + uint64(offset), t.window.mem[offset : offset+n]
+	for i := range t.window.shelves {
+		s := &t.window.shelves[i]
+		if last := len(s.free) - 1; n <= s.size && last >= 0 {
+			slot := s.free[last]
+			s.free, tk.slot = s.free[:last], slot+1
+			_, offset := t.window.shelf(slot)
+			return abi.WindowAddr + uint64(offset), t.window.mem[offset : offset+n]
+		}
+	}
+	return 0, nil
 }
 
 // say gives data to the guest's kernel for the call that tk is in, and returns
@@ -131,8 +163,8 @@ func (t *Tracer) say(tk *task, sp uint64, data []byte) (at, end uint64, ok bool)
 // unsay gives the slot of a call back that has ended.
 func (t *Tracer) unsay(tk *task) {
 	if tk.slot != 0 {
-		t.window.free[t.window.n] = tk.slot - 1
-		t.window.n++
+		s, _ := t.window.shelf(tk.slot - 1)
+		s.free = append(s.free, tk.slot-1)
 		tk.slot = 0
 	}
 }
