@@ -60,15 +60,13 @@ func (t *Tracer) ioctl(tk *task, _ int) {
 func endIoctl(t *Tracer, tk *task) {
 	request, result := uint32(tk.saved[1]), t.ended(tk)
 	switch {
-	case result == -int64(syscall.EACCES):
-	case result == -int64(syscall.ENOTTY) && request != ficlone && isTerminal(tk.tid, int32(tk.saved[0])):
-	default:
-		return
-	}
-	switch request {
-	case ficlone: // programs copy the bytes then
+	case result != -int64(syscall.EACCES) && result != -int64(syscall.ENOTTY):
+	case request == ficlone && result == -int64(syscall.EACCES): // programs copy the bytes then
 		t.setEnded(tk, -int64(syscall.EOPNOTSUPP))
-	case tcsetsf, tcsetsf2: // throw away what was typed, then wait and set
+	case request == ficlone:
+	case !isTerminal(tk.tid, int32(tk.saved[0])):
+		t.setEnded(tk, -int64(syscall.ENOTTY))
+	case request == tcsetsf || request == tcsetsf2: // throw away what was typed, then wait and set
 		t.repeat(tk, flushFirst)
 	default:
 		t.repeat(tk, otherWords)

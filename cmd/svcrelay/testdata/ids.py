@@ -1,5 +1,5 @@
-# What a guest sees of ids, as root sees it in a real chroot. Each section runs in a
-# process of its own. Python's own set*id calls go through the C library, which
+# What a guest sees of ids. Each section, named after a folder for them, runs in a
+# process and a folder of its own. Python's own set*id calls go through the C library, which
 # changes every thread; call() changes the one that makes it.
 import ctypes, os, random, signal, socket, stat, struct, subprocess, sys, threading, warnings
 
@@ -176,7 +176,7 @@ def lent():
         for tool in 'id', 'env': # the second tells whether the environment is trusted
             data = open('/usr/bin/' + tool, 'rb').read()
             open(tool + name, 'wb').write(data); os.chmod(tool + name, mode)
-    open('script', 'w').write('#!/tmp/lent/idug\n'); os.chmod('script', 0o6755)
+    open('script', 'w').write('#!%s/idug\n' % os.getcwd()); os.chmod('script', 0o6755)
     def user():
         os.setgroups([]); os.setresgid(1000, 1000, 1000); os.setresuid(1000, 1000, 1000)
         for name, _ in names: run('./id' + name); run('./env' + name)
@@ -263,7 +263,9 @@ def messages():
     a.send(b'x'); child(late)
 
 
-for section in sys.argv[1:]:
-    os.mkdir('/tmp/' + section); os.chdir('/tmp/' + section)
+base = sys.argv[1]
+os.mkdir(base)
+for section in sys.argv[2:]:
+    os.mkdir(base + '/' + section); os.chdir(base + '/' + section)
     show('==', section)
     show(child(globals()[section]))
