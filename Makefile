@@ -18,7 +18,7 @@ DEMO     := .corpus/debs/trixie
 # A fresh machine has nothing before deps has run, whatever -j says.
 .NOTPARALLEL:
 .PHONY: help deps build check test race fmt fmt-check vet staticcheck generate blob generated \
-	cross corpus corpus-check rig rig-test guest fuzz bench demo man clean distclean
+	cross corpus corpus-check rig rig-test guest fuzz bench bench-guest demo man clean distclean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -94,6 +94,9 @@ bench: corpus ## run the benchmarks COUNT times and summarise them
 	@mkdir -p out
 	go test $(TAGS) -run '^$$' -bench . -benchmem -count $(COUNT) ./... >out/bench.txt || { cat out/bench.txt; exit 1; }
 	go tool benchstat out/bench.txt
+
+bench-guest: rig ## compare times of a guest: native, svcrelay run and Debian's proot
+	go test -tags rig -run '^$$' -bench Guest -benchtime 1x -timeout 60m ./cmd/svcrelay
 
 demo: deps ## from nothing to the site tables of a real glibc, and what they cover
 	go build -o out/bin/corpus ./cmd/corpus
