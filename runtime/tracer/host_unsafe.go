@@ -21,6 +21,9 @@ type kstat struct {
 
 func pathPointer(host []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(host))) }
 
+// errnoCall makes a call; as in ptrace, the stack must not move on the way.
+//
+//go:nosplit
 func errnoCall(nr, a0, a1, a2, a3 uintptr) (uintptr, syscall.Errno) {
 	r, _, e := syscall.RawSyscall6(nr, a0, a1, a2, a3, 0, 0)
 	return r, e

@@ -42,6 +42,10 @@ type regs struct {
 	PState uint64
 }
 
+// ptrace makes a request. Its arguments may be addresses on the stack as numbers, so
+// the stack must not move on the way.
+//
+//go:nosplit
 func ptrace(request, tid int, addr, data uintptr) error {
 	_, _, e := syscall.RawSyscall6(syscall.SYS_PTRACE, uintptr(request), uintptr(tid), addr, data, 0, 0)
 	if e != 0 {
