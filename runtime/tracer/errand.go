@@ -85,3 +85,9 @@ func (t *Tracer) errandStop(tk *task, kind stopKind) bool {
 	}
 	return kind == stopSyscall
 }
+
+// dropCall ends what a call had begun whose task runs another program now.
+func (t *Tracer) dropCall(tk *task) {
+	t.sockets.aliases.giveBack(tk)
+	tk.loan, tk.errand = loan{}, nil
+}

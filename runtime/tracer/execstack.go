@@ -83,7 +83,8 @@ func (t *Tracer) executed(tk *task) {
 		tk = t.renamed(tk, int(former))
 	}
 	ex := tk.exec
-	tk.exec, tk.restore, tk.end, tk.loan = nil, false, nil, loan{}
+	tk.exec, tk.restore, tk.end = nil, false, nil
+	t.dropCall(tk)
 	t.unsay(tk)
 	t.reached(tk)
 	t.settle(tk)

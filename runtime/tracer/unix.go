@@ -199,22 +199,6 @@ func (t *Tracer) gaveAddress(tk *task) {
 	}
 }
 
-// bound is the end of a bind.
-func (t *Tracer) bound(tk *task) {
-	switch lent := tk.unix.lent; {
-	case t.regs.getCall(tk.tid) != nil:
-	case t.regs.X[0] != 0:
-		t.explain(tk)
-	case !lent:
-		t.spell(tk)
-	default:
-		if e := t.sockets.aliases.keep(tk); e != 0 {
-			t.setResult(tk, -int64(e))
-		}
-	}
-	t.sockets.aliases.giveBack(tk)
-}
-
 // explain makes a result what it would be with the guest's own address: the errno
 // of its path in the place of ENOENT. A socket of another family may judge the
 // address by its length first: it gets one of the guest's length with no path in
@@ -239,35 +223,4 @@ func (t *Tracer) explain(tk *task) {
 func (t *Tracer) setResult(tk *task, result int64) {
 	t.regs.X[0] = uint64(result)
 	t.regs.setFirst(tk.tid, 1)
-}
-
-// spell remembers how the guest wrote the path of a socket that has just been
-// bound, where its host path does not tell.
-func (t *Tracer) spell(tk *task) {
-	u := &t.sockets
-	path, ok := t.readPathAt(tk, t.regs.X[1], t.regs.X[2])
-	if !ok {
-		return
-	}
-	u.path = append(u.path[:0], path...)
-	if path, ok = t.readPathAt(tk, tk.saved[1], tk.saved[2]); !ok {
-		return
-	}
-	guest, _, err := t.paths.Guest(u.name[:0], u.path, tk.caller(), 0)
-	u.name = guest
-	switch {
-	case bytes.Equal(u.path, path) || err == nil && bytes.Equal(guest, path):
-		u.spelled.forget(u.path)
-	default:
-		u.spelled.remember(u.path, path)
-	}
-}
-
-// readPathAt reads the path in an address.
-func (t *Tracer) readPathAt(tk *task, at, size uint64) ([]byte, bool) {
-	b := t.sockets.addr[:min(uint32(size), sockaddrMax)]
-	if readMemory(tk.tid, at, b) != len(b) {
-		return nil, false
-	}
-	return unixPath(b)
 }

@@ -12,13 +12,10 @@
 package tracer
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -56,10 +53,6 @@ const (
 	maxPrefix = 48
 )
 
-// tempName begins the name of a socket that is about to be renamed: the tracer's
-// process and the number of an alias follow.
-const tempName = ".svcrelay-"
-
 // exactAliases reports whether an alias is a descriptor.
 func (t *Tracer) exactAliases() bool {
 	s := &t.sockets.aliases
@@ -83,26 +76,6 @@ func (t *Tracer) alias(tk *task, found *guestfs.Result) (e syscall.Errno) {
 		u.aliases.add(tk, alias{id: id})
 		u.path = u.aliases.path(u.path[:0], id)
 	}
-	return e
-}
-
-// bindAlias makes t.sockets.path a short path for a socket that is to be bound.
-func (t *Tracer) bindAlias(tk *task, found *guestfs.Result, text []byte) syscall.Errno {
-	u := &t.sockets
-	end := bytes.LastIndexByte(bytes.TrimRight(found.Host, "/"), '/')
-	leaf := string(found.Host[end+1:])
-	id, e := t.dirAlias(found, max(end, 1))
-	if e != 0 {
-		return e
-	}
-	a := alias{id: id, text: string(text), leaf: leaf}
-	u.path = append(u.aliases.path(u.path[:0], id), '/')
-	if len(u.path)+len(leaf) > pathRoom {
-		e = u.aliases.shorten(&a, found.Host)
-		leaf = a.temp
-	}
-	u.path = append(u.path, leaf...)
-	u.aliases.add(tk, a)
 	return e
 }
 
@@ -145,83 +118,6 @@ func (t *Tracer) openHost(found *guestfs.Result, host []byte, via guestfs.Via, f
 	}
 }
 
-// shorten chooses the name under which a socket is bound before it is renamed: one
-// that is taken already when the right one is.
-func (s *aliases) shorten(a *alias, host []byte) (e syscall.Errno) {
-	if _, err := os.Lstat(s.file(a, a.leaf)); err == nil {
-		a.temp = "."
-		return 0
-	}
-	if s.folder != "" {
-		a.socket, e = s.link(host)
-	} else {
-		a.socket, e = s.number(a.id) // to be replaced when there is a socket
-	}
-	slash := a.leaf[len(strings.TrimRight(a.leaf, "/")):]
-	a.temp = fmt.Sprintf("%s%d-%d%s", tempName, os.Getpid(), a.socket, slash)
-	return e
-}
-
-// file is the path of a name in the directory that a is an alias of, as the tracer
-// itself may use it.
-func (s *aliases) file(a *alias, name string) string {
-	return string(s.path(nil, a.id)) + "/" + name
-}
-
-// keep makes the alias of a bind that succeeded the name of its socket, and moves
-// that to its place.
-func (s *aliases) keep(tk *task) syscall.Errno {
-	i := slices.IndexFunc(s.all, func(a alias) bool { return a.owner == tk })
-	if i < 0 {
-		return 0
-	}
-	a := &s.all[i]
-	if e := s.move(a); e != 0 {
-		return e
-	}
-	a.owner, tk.unix.lent = nil, false
-	s.evict()
-	return 0
-}
-
-// move gives a socket its right name. One that somebody else has made meanwhile
-// stays; the guest's is then bound to a name that is gone.
-func (s *aliases) move(a *alias) syscall.Errno {
-	if a.temp == "" {
-		return 0
-	}
-	from, to := s.file(a, a.temp), s.file(a, a.leaf)
-	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
-	if errors.Is(err, syscall.EINVAL) { // not with this file system
-		if _, err = os.Lstat(to); err == nil {
-			err = syscall.EEXIST
-		} else {
-			err = os.Rename(from, to)
-		}
-	}
-	switch {
-	case err == nil:
-		return s.show(a)
-	case errors.Is(err, syscall.EEXIST):
-		err = syscall.EADDRINUSE
-	}
-	os.Remove(from)
-	return errnoOf(err)
-}
-
-// show makes a.socket an alias of the socket.
-func (s *aliases) show(a *alias) syscall.Errno {
-	if s.folder != "" {
-		return 0 // it is one by its text
-	}
-	fd, err := unix.Open(s.file(a, a.leaf), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return 0 // gone already
-	}
-	defer unix.Close(fd)
-	return errnoOrZero(unix.Dup3(fd, a.socket, unix.O_CLOEXEC))
-}
-
 // giveBack ends the aliases of a call.
 func (s *aliases) giveBack(tk *task) {
 	if !tk.unix.lent {
@@ -236,22 +132,6 @@ func (s *aliases) giveBack(tk *task) {
 	})
 }
 
-// evict ends the oldest alias of a socket when there are too many.
-func (s *aliases) evict() {
-	kept, oldest := 0, -1
-	for i := range s.all {
-		if s.all[i].owner == nil {
-			if kept++; oldest < 0 {
-				oldest = i
-			}
-		}
-	}
-	if kept > maxKept {
-		s.close(s.all[oldest])
-		s.all = slices.Delete(s.all, oldest, oldest+1)
-	}
-}
-
 // add notes an alias that a call is given.
 func (s *aliases) add(tk *task, a alias) {
 	a.owner, tk.unix.lent = tk, true
@@ -260,24 +140,6 @@ func (s *aliases) add(tk *task, a alias) {
 
 func (s *aliases) path(dst []byte, id int) []byte {
 	return strconv.AppendInt(append(dst, s.prefix...), int64(id), 10)
-}
-
-// text finds how the guest wrote the name of a socket that was bound by an alias.
-func (s *aliases) text(name []byte) (string, bool) {
-	if len(s.prefix) == 0 {
-		return "", false
-	}
-	rest, ok := bytes.CutPrefix(name, s.prefix)
-	if !ok {
-		return "", false
-	}
-	digits, _, _ := bytes.Cut(rest, []byte("/"))
-	id, ok := decimal(digits)
-	i := slices.IndexFunc(s.all, func(a alias) bool { return uint64(a.id) == id && a.text != "" })
-	if !ok || i < 0 {
-		return "", false
-	}
-	return s.all[i].text, true
 }
 
 // link makes an alias that is a symlink.

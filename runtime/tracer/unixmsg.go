@@ -9,11 +9,7 @@
 
 package tracer
 
-import (
-	"syscall"
-
-	"svcrelay/runtime/abi"
-)
+import "syscall"
 
 const (
 	headerSize    = 56 // struct msghdr
@@ -68,20 +64,16 @@ func (t *Tracer) giveMessage(tk *task, readable bool) (uint64, bool) {
 	if ok {
 		le.PutUint32(b[atNamelen:], uint32(len(addr)))
 	}
-	at, _, said := t.say(tk, t.regs.SP-stackGap, b)
+	at, mem := t.room(tk, t.regs.SP-stackGap, len(b))
 	le.PutUint64(b, unmapped)
 	if ok {
 		le.PutUint64(b, at+messageInRoom)
 	}
-	return at, said && t.amend(tk, at, b[:8])
-}
-
-// amend changes what say has said.
-func (t *Tracer) amend(tk *task, at uint64, b []byte) bool {
-	if at >= abi.WindowAddr && at < abi.WindowAddr+abi.WindowSize {
-		return copy(t.window.mem[at-abi.WindowAddr:], b) == len(b)
+	if mem != nil {
+		copy(mem, b)
+		return at, true
 	}
-	return writeMemory(tk.tid, at, b) == len(b)
+	return at, writeMemory(tk.tid, at, b) == len(b)
 }
 
 // gaveMessage is the end of a sendmsg.
