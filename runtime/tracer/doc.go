@@ -17,8 +17,8 @@
 // guest's kernel is to read stands where no guest can write: so nothing that a
 // guest changes between the look and the use leads outside. Some calls are by text
 // all the same, and lose the race with a directory that is swapped for a symlink:
-// chdir, inotify_add_watch and bind; for root also connect and sends; and every call
-// where the policy around the tracer has no openat2. A message that was looked at
-// and had no address, or went to a socket that takes no path, is not copied: it
-// loses the race with a header that gets one, or a descriptor that is another.
+// chdir, inotify_add_watch and the addresses of sockets; and every call where the
+// policy around the tracer has no openat2. A message that was looked at and had no
+// address, or went to a socket that takes no path, is not copied: it loses the race
+// with a header that gets one, or a descriptor that is another.
 package tracer

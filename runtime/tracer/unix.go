@@ -129,33 +129,29 @@ func (t *Tracer) hostAddress(tk *task, at uint64, size int, bind bool) ([]byte, 
 // toHost finds what the kernel must be given for a path in an address, in
 // t.sockets.path.
 func (t *Tracer) toHost(tk *task, path []byte, bind bool) {
-	e := syscall.ELOOP
-	for i := 0; i < maxRaces && e == syscall.ELOOP; i++ {
-		e = t.locate(tk, path, bind)
-	}
+	e := t.locate(tk, path, bind)
 	if e != 0 {
 		t.sockets.path = append(t.sockets.path[:0], nowhere...)
 	}
 	tk.unix.errno = e
 }
 
-// locate is toHost as long as nothing is renamed meanwhile; then it is ELOOP.
+// locate is toHost without the errors.
 func (t *Tracer) locate(tk *task, path []byte, bind bool) syscall.Errno {
 	u, found := &t.sockets, &t.found[0]
 	base, e := t.resolveSocket(tk, path, bind)
 	if e != 0 {
 		return e
 	}
-	long := len(found.Host) > pathRoom
 	switch {
-	case bind && path[0] != '/' && isBelow(found.Host, base.Host, path):
+	case path[0] != '/' && isBelow(found.Host, base.Host, path):
 		u.path = append(u.path[:0], path...)
-	case bind && long:
-		return t.bindAlias(tk, found, path)
-	case long, !bind && t.pinning && !inProc(found) && t.exactAliases():
-		return t.alias(tk, found)
-	default:
+	case len(found.Host) <= pathRoom:
 		u.path = append(u.path[:0], found.Host...)
+	case bind:
+		return t.bindAlias(tk, found, path)
+	default:
+		return t.alias(tk, found)
 	}
 	return 0
 }

@@ -87,15 +87,12 @@ func TestIsAlias(t *testing.T) {
 		dir  string
 		want bool
 	}{
-		{"/proc/12/fd/345", true},
-		{"/tmp/svcrelay-1234/5", true},
-		{"/data/user/0/tmp/svcrelay-1/17", true},
-		{"/proc/self/fd/3", false}, // of whoever looks
-		{"/proc/12/fd", false},
-		{"/proc/12/fd/", false},
-		{"/proc/12/fd/x", false},
-		{"/proc/12/task/5", false},
-		{"/proc//fd/3", false},
+		{"/tmp/svcrelay-0-1234/5", true},
+		{"/data/user/0/tmp/svcrelay-10123-1/17", true},
+		{"svcrelay-1/17", true},
+		{"/tmp/svcrelay-1234/", false},
+		{"/tmp/svcrelay-1234", false},
+		{"/tmp/svcrelay-1234/5x", false},
 		{"/tmp/svcrelay-1234/loader", false},
 		{"/tmp/other/5", false},
 		{"/5", false},
@@ -142,7 +139,7 @@ func TestSocketNamesAllocateNothing(t *testing.T) {
 	var s spelled
 	var buf [sockaddrMax]byte
 	s.remember([]byte("/host/a"), []byte("//a"))
-	known, other, dir := []byte("/host/a"), []byte("/host/b"), []byte("/proc/12/fd/345")
+	known, other, dir := []byte("/host/a"), []byte("/host/b"), []byte("/tmp/svcrelay-0-1/345")
 	if n := testing.AllocsPerRun(100, func() {
 		path, _ := reportedPath(buf[:putUnix(&buf, known)])
 		if s.text(path) == "" || s.text(other) != "" || !isAlias(dir) {

@@ -5,28 +5,28 @@
 // that it lies in, or of the socket itself, does, and the kernel finds the same
 // inode: what is bound so is where it belongs.
 //
-// An alias is a descriptor of the tracer, which nobody can exchange for another.
-// The kernel follows it for processes of the tracer's own user only, so root,
-// whose guests may give that up, uses symlinks in a folder of its own.
+// An alias is a symlink in a folder of the tracer's that no path of a guest leads
+// into. A link of /proc/<tracer>/fd would need no folder; the kernel follows it for
+// those only who may look into the tracer, and no guest may.
 
 package tracer
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"svcrelay/runtime/guestfs"
 )
 
 // aliases are those of a tracer.
 type aliases struct {
-	prefix []byte // of their paths; empty before the first
-	folder string // of the symlinks; "" when they are descriptors
+	folder string   // "" before the first
+	lock   *os.File // of the folder: tells that the tracer lives
 	next   int
 	all    []alias // oldest first
 }
@@ -46,32 +46,14 @@ type alias struct {
 const (
 	// maxKept is how many aliases of bound sockets are kept.
 	maxKept = 512
-	// firstAlias is above the tracer's other descriptors, lastAlias so far that no
-	// number is used again soon.
-	firstAlias, lastAlias = 64, 1 << 14
-	// maxPrefix leaves most of 108 bytes to the name itself.
-	maxPrefix = 48
+	// maxFolder leaves room in 108 bytes for an alias in it, and a name in that.
+	maxFolder = 70
 )
 
-// exactAliases reports whether an alias is a descriptor.
-func (t *Tracer) exactAliases() bool {
-	s := &t.sockets.aliases
-	if len(s.prefix) == 0 && os.Geteuid() == 0 {
-		return false
-	}
-	t.prepareAliases()
-	return s.folder == ""
-}
-
 // alias makes t.sockets.path a short path of what was found, for the call of tk.
-func (t *Tracer) alias(tk *task, found *guestfs.Result) (e syscall.Errno) {
+func (t *Tracer) alias(tk *task, found *guestfs.Result) syscall.Errno {
 	u := &t.sockets
-	var id int
-	if t.prepareAliases(); u.aliases.folder != "" {
-		id, e = u.aliases.link(found.Host)
-	} else {
-		id, e = t.openHost(found, found.Host, found.Via, oNofollow)
-	}
+	id, e := t.newAlias(found.Host)
 	if e == 0 {
 		u.aliases.add(tk, alias{id: id})
 		u.path = u.aliases.path(u.path[:0], id)
@@ -79,43 +61,74 @@ func (t *Tracer) alias(tk *task, found *guestfs.Result) (e syscall.Errno) {
 	return e
 }
 
-// dirAlias makes an alias, which may stay, of the first n bytes of what was found.
-func (t *Tracer) dirAlias(found *guestfs.Result, n int) (int, syscall.Errno) {
-	u := &t.sockets
-	u.name = append(append(u.name[:0], found.Host[:n]...), 0)[:n]
-	if t.prepareAliases(); u.aliases.folder != "" {
-		return u.aliases.link(u.name)
+// newAlias makes an alias of a host path.
+func (t *Tracer) newAlias(host []byte) (id int, e syscall.Errno) {
+	s := &t.sockets.aliases
+	if s.folder == "" {
+		if err := s.open(t.temp(), "/tmp", "/dev/shm"); err != nil {
+			return 0, errnoOf(err)
+		}
 	}
-	fd, e := t.openHost(found, u.name, found.Dir, oDirectory)
-	if e != 0 {
-		return 0, e
-	}
-	defer unix.Close(fd)
-	return u.aliases.number(fd)
+	s.next++
+	return s.next, errnoOrZero(os.Symlink(string(host), string(s.path(nil, s.next))))
 }
 
-// openHost opens a host path, of any length and with a NUL behind it: what was
-// found, or its directory. Where the kernel can tell, it meets no symlink.
-func (t *Tracer) openHost(found *guestfs.Result, host []byte, via guestfs.Via, flags uint64) (int, syscall.Errno) {
-	if t.pinning && len(host) < pathMax && !inProc(found) {
-		return t.openPlain(host, via, flags)
+func errnoOrZero(err error) syscall.Errno {
+	if err == nil {
+		return 0
 	}
-	from := unix.AT_FDCWD
-	for {
-		dir, rest := guestfs.Split(host)
-		name, how := dir, oDirectory
-		if len(dir) == 0 {
-			name, how = rest, int(flags)
+	return errnoOf(err)
+}
+
+// open makes the folder in the first place that will do. Those of tracers that were
+// killed go.
+func (s *aliases) open(places ...string) (err error) {
+	for _, place := range places {
+		prefix := filepath.Join(place, fmt.Sprintf("%s%d-", folderName, os.Geteuid()))
+		if len(prefix)+10 > maxFolder {
+			err = syscall.ENAMETOOLONG
+			continue
 		}
-		fd, err := unix.Openat(from, string(name), how|unix.O_PATH|unix.O_CLOEXEC, 0)
-		if from != unix.AT_FDCWD {
-			unix.Close(from)
+		removeStale(prefix)
+		if err = s.openIn(place, filepath.Base(prefix)); err == nil {
+			return nil
 		}
-		if err != nil || len(dir) == 0 {
-			return fd, errnoOrZero(err)
-		}
-		from, host = fd, rest
 	}
+	return err
+}
+
+func (s *aliases) openIn(place, prefix string) error {
+	dir, err := os.MkdirTemp(place, prefix)
+	if err != nil {
+		return fmt.Errorf("folder for aliases: %w", err)
+	}
+	s.lock, err = os.Open(dir)
+	if err == nil {
+		err = syscall.Flock(int(s.lock.Fd()), syscall.LOCK_SH)
+	}
+	if err == nil { // a guest that gives up root still goes through it
+		err = os.Chmod(dir, 0o711)
+	}
+	if err != nil {
+		s.lock.Close()
+		os.Remove(dir)
+		return fmt.Errorf("folder for aliases: %w", err)
+	}
+	s.folder = dir
+	return nil
+}
+
+// owns reports whether a host path is of the folder: no guest may go there, though
+// it may see it.
+func (s *aliases) owns(host []byte) bool {
+	n := len(s.folder)
+	return n > 0 && len(host) >= n && string(host[:n]) == s.folder && (len(host) == n || host[n] == '/')
+}
+
+// add notes an alias that a call is given.
+func (s *aliases) add(tk *task, a alias) {
+	a.owner, tk.unix.lent = tk, true
+	s.all = append(s.all, a)
 }
 
 // giveBack ends the aliases of a call.
@@ -132,74 +145,37 @@ func (s *aliases) giveBack(tk *task) {
 	})
 }
 
-// add notes an alias that a call is given.
-func (s *aliases) add(tk *task, a alias) {
-	a.owner, tk.unix.lent = tk, true
-	s.all = append(s.all, a)
-}
-
+// path appends the path of an alias.
 func (s *aliases) path(dst []byte, id int) []byte {
-	return strconv.AppendInt(append(dst, s.prefix...), int64(id), 10)
+	return strconv.AppendInt(append(append(dst, s.folder...), '/'), int64(id), 10)
 }
 
-// link makes an alias that is a symlink.
-func (s *aliases) link(host []byte) (id int, e syscall.Errno) {
-	s.next++
-	return s.next, errnoOrZero(os.Symlink(string(host), string(s.path(nil, s.next))))
-}
-
-// number makes a descriptor another one, whose number was not used lately: it is
-// going to be part of a socket's name.
-func (s *aliases) number(fd int) (int, syscall.Errno) {
-	if s.next < firstAlias || s.next > lastAlias {
-		s.next = firstAlias
+// text finds how the guest wrote the name of a socket that was bound by an alias.
+func (s *aliases) text(name []byte) (string, bool) {
+	if !s.owns(name) {
+		return "", false
 	}
-	id, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, s.next)
-	s.next = id + 1
-	return id, errnoOrZero(err)
-}
-
-func errnoOrZero(err error) syscall.Errno {
-	if err == nil {
-		return 0
+	digits, _, _ := bytes.Cut(bytes.TrimPrefix(name[len(s.folder):], []byte("/")), []byte("/"))
+	id, ok := decimal(digits)
+	i := slices.IndexFunc(s.all, func(a alias) bool { return uint64(a.id) == id && a.text != "" })
+	if !ok || i < 0 {
+		return "", false
 	}
-	return errnoOf(err)
-}
-
-// prepareAliases decides what aliases are.
-func (t *Tracer) prepareAliases() {
-	s := &t.sockets.aliases
-	if len(s.prefix) > 0 {
-		return
-	}
-	s.prefix = fmt.Appendf(nil, "/proc/%d/fd/", os.Getpid())
-	if os.Geteuid() != 0 {
-		return
-	}
-	dir, err := os.MkdirTemp(t.temp(), "svcrelay-")
-	if err == nil && len(dir) < maxPrefix && os.Chmod(dir, 0o711) == nil {
-		s.folder, s.prefix = dir, append([]byte(dir), '/')
-	} else if err == nil {
-		os.Remove(dir)
-	}
+	return s.all[i].text, true
 }
 
 func (s *aliases) close(a alias) {
 	for _, id := range [...]int{a.id, a.socket} {
-		switch {
-		case id == 0:
-		case s.folder == "":
-			unix.Close(id)
-		default:
+		if id != 0 {
 			os.Remove(string(s.path(nil, id)))
 		}
 	}
 }
 
 // remove ends all aliases.
-func (s *aliases) remove() error {
-	if s.folder == "" {
-		return nil
+func (s *aliases) remove() {
+	if s.folder != "" {
+		os.RemoveAll(s.folder)
+		s.lock.Close()
 	}
-	return os.RemoveAll(s.folder)
 }

@@ -75,34 +75,30 @@ func (t *Tracer) readPathAt(tk *task, at, size uint64) ([]byte, bool) {
 func (t *Tracer) bindAlias(tk *task, found *guestfs.Result, text []byte) syscall.Errno {
 	u := &t.sockets
 	end := bytes.LastIndexByte(bytes.TrimRight(found.Host, "/"), '/')
-	leaf := string(found.Host[end+1:])
-	id, e := t.dirAlias(found, max(end, 1))
-	if e != 0 {
+	a := alias{text: string(text), leaf: string(found.Host[end+1:])}
+	var e syscall.Errno
+	if a.id, e = t.newAlias(found.Host[:max(end, 1)]); e != 0 {
 		return e
 	}
-	a := alias{id: id, text: string(text), leaf: leaf}
-	u.path = append(u.aliases.path(u.path[:0], id), '/')
-	if len(u.path)+len(leaf) > pathRoom {
-		e = u.aliases.shorten(&a, found.Host)
-		leaf = a.temp
+	u.path = append(u.aliases.path(u.path[:0], a.id), '/')
+	name := a.leaf
+	if len(u.path)+len(name) > pathRoom {
+		e = t.shorten(&a, found.Host)
+		name = a.temp
 	}
-	u.path = append(u.path, leaf...)
+	u.path = append(u.path, name...)
 	u.aliases.add(tk, a)
 	return e
 }
 
 // shorten chooses the name under which a socket is bound before it is renamed: one
 // that is taken already when the right one is.
-func (s *aliases) shorten(a *alias, host []byte) (e syscall.Errno) {
-	if _, err := os.Lstat(s.file(a, a.leaf)); err == nil {
+func (t *Tracer) shorten(a *alias, host []byte) (e syscall.Errno) {
+	if _, err := os.Lstat(t.sockets.aliases.file(a, a.leaf)); err == nil {
 		a.temp = "."
 		return 0
 	}
-	if s.folder != "" {
-		a.socket, e = s.link(host)
-	} else {
-		a.socket, e = s.number(a.id) // to be replaced when there is a socket
-	}
+	a.socket, e = t.newAlias(bytes.TrimRight(host, "/"))
 	slash := a.leaf[len(strings.TrimRight(a.leaf, "/")):]
 	a.temp = fmt.Sprintf("%s%d-%d%s", tempName, os.Getpid(), a.socket, slash)
 	return e
@@ -147,25 +143,12 @@ func (s *aliases) move(a *alias) syscall.Errno {
 	}
 	switch {
 	case err == nil:
-		return s.show(a)
+		return 0
 	case errors.Is(err, syscall.EEXIST):
 		err = syscall.EADDRINUSE
 	}
 	os.Remove(from)
 	return errnoOf(err)
-}
-
-// show makes a.socket an alias of the socket.
-func (s *aliases) show(a *alias) syscall.Errno {
-	if s.folder != "" {
-		return 0 // it is one by its text
-	}
-	fd, err := unix.Open(s.file(a, a.leaf), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return 0 // gone already
-	}
-	defer unix.Close(fd)
-	return errnoOrZero(unix.Dup3(fd, a.socket, unix.O_CLOEXEC))
 }
 
 // evict ends the oldest alias of a socket when there are too many.
@@ -182,22 +165,4 @@ func (s *aliases) evict() {
 		s.close(s.all[oldest])
 		s.all = slices.Delete(s.all, oldest, oldest+1)
 	}
-}
-
-// text finds how the guest wrote the name of a socket that was bound by an alias.
-func (s *aliases) text(name []byte) (string, bool) {
-	if len(s.prefix) == 0 {
-		return "", false
-	}
-	rest, ok := bytes.CutPrefix(name, s.prefix)
-	if !ok {
-		return "", false
-	}
-	digits, _, _ := bytes.Cut(rest, []byte("/"))
-	id, ok := decimal(digits)
-	i := slices.IndexFunc(s.all, func(a alias) bool { return uint64(a.id) == id && a.text != "" })
-	if !ok || i < 0 {
-		return "", false
-	}
-	return s.all[i].text, true
 }

@@ -47,6 +47,9 @@ func (s *spelled) remember(host, text []byte) {
 	}
 }
 
+// folderName begins the name of a folder of aliases.
+const folderName = "svcrelay-"
+
 // isAlias reports whether a directory is named as an alias is.
 func isAlias(dir []byte) bool {
 	end := bytes.LastIndexByte(dir, '/')
@@ -54,12 +57,7 @@ func isAlias(dir []byte) bool {
 		return false
 	}
 	dir = dir[:end]
-	if pid, ok := bytes.CutPrefix(dir, []byte("/proc/")); ok {
-		pid, ok = bytes.CutSuffix(pid, []byte("/fd"))
-		_, number := decimal(pid)
-		return ok && number
-	}
-	return bytes.HasPrefix(dir[bytes.LastIndexByte(dir, '/')+1:], []byte("svcrelay-"))
+	return bytes.HasPrefix(dir[bytes.LastIndexByte(dir, '/')+1:], []byte(folderName))
 }
 
 // decimal reads a number of digits alone.

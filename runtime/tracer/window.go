@@ -97,7 +97,7 @@ func openWindow(dir string) (w window, err error) {
 	return w, nil
 }
 
-// removeStale removes windows that nobody has locked.
+// removeStale removes windows, or folders, that nobody has locked.
 func removeStale(prefix string) {
 	names, err := filepath.Glob(prefix + "*")
 	if err != nil {
@@ -109,7 +109,7 @@ func removeStale(prefix string) {
 			continue
 		}
 		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			os.Remove(name)
+			os.RemoveAll(name)
 		}
 		f.Close()
 	}
@@ -176,10 +176,10 @@ func windowOpened(t *Tracer, tk *task) {
 	}
 }
 
-// isWindow reports whether a host path is the window's own: no guest may open it,
-// though it may see the folder.
+// isWindow reports whether a host path is the window's own, or leads to the aliases
+// of sockets: no guest may open it, though it may see the folder.
 func (t *Tracer) isWindow(host []byte) bool {
-	return t.window.mem != nil && string(host) == t.window.file
+	return t.window.mem != nil && string(host) == t.window.file || t.sockets.aliases.owns(host)
 }
 
 var memoryCalls = map[int]handler{
